@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 import torch
 from record import add_record_option, parser, write
 
+from headway.core.hypothesis import DecodingSettings
 from headway.core.search import SearchRequest
-from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.engine.engine import EngineChoice

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from headway import Translator
 from headway.core.bleu import bleu_statistics
 from headway.core.errors import DataError, HeadwayError
+from headway.core.hypothesis import DecodingSettings
 from headway.core.lines import read_lines
 from headway.core.run_folder import RunFolder
-from headway.core.search_settings import DecodingSettings
 from headway.metrics.corpus_scores import score_translations
 from headway.metrics.tokenizers import bleu_metric
 from headway.operations.shipped import open_folder

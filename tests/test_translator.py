@@ -15,6 +15,7 @@ from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
 from headway.core.transformer import Transformer
 from headway.models import MODELS
+from headway.nn.attention_weights import look
 from headway.runs.checking import check_run
 from headway.translation.attention import refuse_unaligned
 from headway.translation.processors import RunProcessors
@@ -191,8 +192,8 @@ def test_alignments_point_at_source_pieces_only_on_request(translator):
     special = translator.subwords.special
     source = [*translator.subwords.encode(TEXTS[0]), special.end]
     with torch.inference_mode():
-        looks = translator.model.look(
-            torch.tensor([source]), torch.tensor([[special.begin, *best.ids]])
+        looks = look(
+            translator.model, torch.tensor([source]), torch.tensor([[special.begin, *best.ids]])
         )
     looked_at = looks.cross[-1][0].mean(0)[:-1, :-1].argmax(-1).tolist()
     assert [source for source, _ in best.alignment] == looked_at

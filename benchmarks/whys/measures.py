@@ -15,6 +15,7 @@ from headway.core.attention import MultiHeadAttention
 from headway.core.batching import pad
 from headway.core.embedding import project
 from headway.core.optimizer import load_weights
+from headway.nn.attention_weights import look
 from whys.lessons import Lesson, Pair
 from whys.training import Figures, Trained, ids_written, scored, texts_written
 
@@ -211,7 +212,7 @@ def diagonal(trained: Trained) -> Figures:
     """How much of self-attention in the encoder each position keeps for itself."""
     pairs = trained.lesson.tests["test"][:100]
     source, fed, _ = tensors(trained.lesson, pairs)
-    maps = cast(Any, trained.model).look(source, fed).encoder  # [layers, batch, heads, s, s]
+    maps = look(cast(Any, trained.model), source, fed).encoder  # [layers, batch, heads, s, s]
     real = source != trained.lesson.prepared.subwords.special.padding
     own = maps.diagonal(dim1=-2, dim2=-1)  # [layers, batch, heads, s]
     some = real[None, :, None, :].expand_as(own)

@@ -11,17 +11,10 @@ from torch import nn
 from headway.core.config import build
 from headway.core.interfaces import StepDecoder
 from headway.core.runtime import Device, EngineName, Precision, RuntimeSettings
-from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
 from headway.core.subwords import Subwords
-from headway.core.translate import (
-    Alternative,
-    TextTranslator,
-    Translation,
-    within,
-)
 from headway.corpora.mixing import chosen_tag
-from headway.decoding.sampling import ONLY_DRAWN
+from headway.decoding.settings import ONLY_DRAWN, SamplingSettings, draws
 from headway.engine.engine import EngineChoice
 from headway.localization.checks.calibration import Calibration
 from headway.localization.checks.checker import Checker, Verdict
@@ -36,6 +29,7 @@ from headway.runs.loading import open_run
 from headway.translation.attention import Attention, attention, refuse_blind
 from headway.translation.coded import SegmentTranslation
 from headway.translation.decoding import EngineSearch
+from headway.translation.detailed import Alternative, DetailedTranslator, Translation, within
 from headway.translation.portions import translate_segments
 from headway.translation.prefixes import prefixes_of
 from headway.translation.processors import RunProcessors
@@ -73,7 +67,7 @@ class Translator:
         self.checks = checks or {}
         self.search = EngineSearch()
         longest = settings.data.max_length or None
-        self.plain = TextTranslator(
+        self.plain = DetailedTranslator(
             model, subwords, device, longest, settings.decoding, self.search
         )
         self.longest = self.plain.longest
@@ -183,7 +177,7 @@ class Translator:
         taken. `glossary` is a file of terms that are to hold (.tsv, .csv, .tbx), several, or
         `Terms` that were read; without it the run's own, with "none" none. `prefixes` are what the
         translations begin with, one for each text, empty for none.
-        `decoding` are settings of `DecodingSettings`, such as `beam=5` or `method="greedy"`.
+        `decoding` are settings of `SamplingSettings`, such as `beam=5` or `method="greedy"`.
 
         A text of more than `at_once` is translated in portions, which are put together again: see
         `headway.translation.portions.combined`. A portion longer than `longest` is cut at
@@ -256,12 +250,12 @@ class Translator:
         ]
         return self.checker.look(translation.source, translation.target, readings)
 
-    def decoding(self, given: Mapping[str, Any]) -> DecodingSettings:
+    def decoding(self, given: Mapping[str, Any]) -> SamplingSettings:
         """The run's settings but for what is given; raises ConfigError for what does not exist."""
         stored = vars(self.settings.decoding)
-        found = build(DecodingSettings, {**stored, **given}, section="decoding")
+        found = build(SamplingSettings, {**stored, **given}, section="decoding")
         unused = [key for key in ONLY_DRAWN if getattr(found, key) != stored[key]]
-        if unused and not found.draws:
+        if unused and not draws(found):
             raise only_for_sampling(unused[0], found.method)
         return found
 

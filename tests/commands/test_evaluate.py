@@ -11,8 +11,8 @@ from sacrebleu.metrics.bleu import BLEU
 
 from headway.cli import main
 from headway.commands.evaluate import Tokenizer
+from headway.core.hypothesis import DecodingSettings
 from headway.core.run_folder import RunFolder
-from headway.core.search_settings import DecodingSettings
 from headway.metrics.tokenizers import TOKENIZERS
 
 REFERENCES = ["the cat sat on the mat .", "a dog runs fast .", "we go home now .", "so it is ."]

@@ -15,8 +15,9 @@ from headway.core.attention import (
     attention_weights,
     causal_mask,
     padding_mask,
-    watched,
 )
+from headway.nn.attention_weights import watched
+from headway.nn.positions import with_bias
 
 KERNELS = [attend_explicitly, attend]
 PADDED = padding_mask(torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, 0, 0]]), 0)
@@ -64,18 +65,18 @@ def test_a_bias_is_added_to_the_scores_before_softmax(kernel):
         mask = bias if visible is None else bias + additive(visible)
         theirs = F.scaled_dot_product_attention(*inputs, attn_mask=mask)
         torch.testing.assert_close(
-            kernel(*inputs, ready(visible), bias), theirs, rtol=1e-5, atol=1e-6
+            kernel(*inputs, with_bias(ready(visible), bias)), theirs, rtol=1e-5, atol=1e-6
         )
 
 
 @pytest.mark.parametrize("mask", MASKS)
 def test_in_bfloat16_on_a_cpu_it_is_equation_1_bit_for_bit(mask):
     inputs = [part.detach().bfloat16() for part in random_inputs()]
-    bias, visible, hides = torch.randn(2, 3, 5, 5), MASKS[mask], None
+    bias, visible, hides = torch.randn(2, 3, 5, 5).bfloat16(), MASKS[mask], None
     if visible is not None:  # and the first query sees nothing
         hides = ReadyMask.of(visible & (torch.arange(5) > 0)[:, None], torch.bfloat16)
-    for added in (None, bias):
-        ours, theirs = (kernel(*inputs, hides, added) for kernel in (attend, attend_explicitly))
+    for given in (hides, with_bias(hides, bias)):
+        ours, theirs = (kernel(*inputs, given) for kernel in (attend, attend_explicitly))
         torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
 
 
@@ -224,7 +225,7 @@ def test_looking_changes_nothing_and_ends():
 @pytest.mark.parametrize(("d_k", "d_v"), [(4, 4), (1, 7), (9, 2)])
 def test_d_k_and_d_v_may_be_any_size(d_k, d_v):
     attention, x = multi_head(d_k=d_k, d_v=d_v), torch.randn(2, 5, 8)
-    _, key, value, _ = attention.projected(x, x)
+    _, key, value = attention.projected(x, x)
     assert key.shape == (2, 2, 5, d_k)
     assert value.shape == (2, 2, 5, d_v)
     assert attention(x, x).shape == x.shape
@@ -238,7 +239,7 @@ def test_dropout_falls_on_the_weights_only_in_training():
     torch.manual_seed(7)
     dropped = attention(x, x)
     torch.manual_seed(7)
-    query, key, value, _ = attention.projected(x, x)
+    query, key, value = attention.projected(x, x)
     weights = attention.dropout(attention_weights(query, key))
     by_hand = attention.to_output((weights @ value).transpose(1, 2).flatten(2))
     torch.testing.assert_close(dropped, by_hand)

@@ -7,8 +7,7 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from headway.core.beam import beam_search
-from headway.core.greedy import greedy
+from headway.core.beam import beam_search, greedy
 
 WIDE = 150  # more than the 121 outputs of up to 4 words out of 3
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headway.commands.arguments import parse_overrides
 from headway.core.config import build, format_toml, merge, read_toml
 from headway.core.errors import ConfigError
-from headway.core.search_settings import DecodingSettings
+from headway.core.hypothesis import DecodingSettings
 
 
 @dataclass(frozen=True)

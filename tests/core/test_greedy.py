@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from headway.core.greedy import greedy
+from headway.core.beam import greedy
 
 
 def test_every_token_is_the_most_likely_one_that_may_come(toy):

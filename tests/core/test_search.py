@@ -1,19 +1,18 @@
 """`search` does what its settings say."""
 
 from functools import partial
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 import torch
 
-from headway.core.beam import beam_search
+from headway.core.beam import beam_search, greedy
 from headway.core.errors import ConfigError, HeadwayError
-from headway.core.greedy import greedy
 from headway.core.hypothesis import Rules
 from headway.core.search import METHODS, search
-from headway.core.search_settings import DecodingSettings, Method
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.decoding.sampling import sample
+from headway.decoding.settings import SamplingSettings
 
 
 def started(decoder, toy):
@@ -29,20 +28,20 @@ def test_each_method_is_the_function_of_its_name_with_the_settings(toy):
     decoder = toy.Decoder(1)
 
     def run(**values):
-        return search(*started(decoder, toy), rules(toy, DecodingSettings(**values)))
+        return search(*started(decoder, toy), rules(toy, SamplingSettings(**values)))
 
     options = {"beam": 3, "n_best": 2, "length_penalty": 1.0}
     assert run(**options) == toy.run(beam_search, decoder, toy.source, toy.limits, **options)
     options = {"method": "greedy", "length_penalty": 1.0}
     assert run(**options) == toy.run(greedy, decoder, toy.source, toy.limits, **options)
-    assert {*METHODS, "sampling"} == set(get_args(Method))  # that is given from outside
+    assert {*METHODS, "sampling"} == set(get_args(get_type_hints(SamplingSettings)["method"]))
     with pytest.raises(ConfigError, match="by beam or greedy here; got sampling"):
         run(method="sampling")
 
 
 def test_a_generator_that_is_given_goes_on_from_call_to_call(toy):
     decoder = toy.Decoder(1, sharpness=0.1)
-    asked = rules(toy, DecodingSettings(method="sampling", n_best=8))
+    asked = rules(toy, SamplingSettings(method="sampling", n_best=8))
     drawing = {"sampling": partial(sample, generator=torch.Generator().manual_seed(1))}
     calls = [search(*started(decoder, toy), asked, drawing) for _ in range(2)]
     assert calls[0] != calls[1]
@@ -54,7 +53,7 @@ def test_a_generator_that_is_given_goes_on_from_call_to_call(toy):
 def test_a_model_that_gives_no_numbers_is_an_error_that_says_so(toy, method, want_scores):
     decoder = toy.Decoder(1)
     decoder.log_probs = lambda source, prefix: torch.full((6,), torch.nan)
-    asked = rules(toy, DecodingSettings(method=method), want_scores=want_scores)
+    asked = rules(toy, SamplingSettings(method=method), want_scores=want_scores)
     with pytest.raises(HeadwayError, match=r"finite log-probability.*lower learning rate"):
         search(*started(decoder, toy), asked)
 
@@ -66,7 +65,7 @@ def test_log_probabilities_found_are_those_of_one_teacher_forced_pass(toy, value
     """Caches and their reordering against no cache at all, on the paper's model."""
     config = TransformerConfig(encoder_layers=1, decoder_layers=2, d_model=16, heads=2, d_ff=32)
     model = Transformer(config, vocabulary_size=6).eval()
-    asked = rules(toy, DecodingSettings(**values), want_attention=True)
+    asked = rules(toy, SamplingSettings(**values), want_attention=True)
     found = search(*started(model, toy), asked, {**METHODS, "sampling": sample})
     for sentence, hypotheses in zip(toy.source, found, strict=True):
         source = sentence[sentence != 0].unsqueeze(0)
@@ -92,7 +91,7 @@ def test_a_search_goes_on_from_a_prefix_as_if_it_had_written_it(toy):
     )
     model = Transformer(config, vocabulary_size=6).eval()
     torch.nn.init.constant_(model.output_bias[toy.END], -30.0)  # written where it is forced
-    settings = DecodingSettings(method="greedy")
+    settings = SamplingSettings(method="greedy")
 
     def write(state, last, limit):
         limits = torch.full((3,), limit)

@@ -10,6 +10,7 @@ from headway.core.interfaces import State, StepDecoder
 from headway.core.loss import label_smoothed, projected_label_smoothed
 from headway.core.transformer import Transformer
 from headway.models import MODELS
+from headway.nn.attention_weights import look
 from headway.nn.positioned import PositionedConfig
 from headway.translation.presets import PRESETS
 
@@ -251,7 +252,7 @@ def test_a_step_changes_neither_the_state_it_starts_from_nor_others_that_went_on
 @pytest.mark.parametrize(("n_layers", "chosen"), [(1, 0), (2, 1), (3, 1), (4, 2), (6, 4)])
 def test_attention_of_a_step_is_the_mean_over_the_alignment_layers_heads(n_layers, chosen):
     model = small(decoder_layers=n_layers)
-    weights = model.look(SOURCE, FED).cross[chosen].mean(1)  # [batch, target, source]
+    weights = look(model, SOURCE, FED).cross[chosen].mean(1)  # [batch, target, source]
     state = model.start(SOURCE)
     for i, token in enumerate(FED.unbind(1)):
         assert model.step(state, token).attention is None
@@ -263,7 +264,7 @@ def test_attention_of_a_step_is_the_mean_over_the_alignment_layers_heads(n_layer
 
 def test_looking_gives_every_layer_and_head_and_hides_what_is_hidden():
     model = small(encoder_layers=3, decoder_layers=1)
-    weights = model.look(SOURCE, FED)
+    weights = look(model, SOURCE, FED)
     assert weights.encoder.shape == (3, 2, 2, 5, 5)
     assert weights.decoder.shape == (1, 2, 2, 4, 4)
     assert weights.cross.shape == (1, 2, 2, 4, 5)
@@ -407,7 +408,7 @@ def test_cached_steps_within_a_window_equal_one_pass_and_keep_few_tokens(positio
     torch.testing.assert_close(found, model(SOURCE, fed).log_softmax(-1), rtol=1e-4, atol=1e-5)
     state = model.start(SOURCE, fed)
     assert state.used <= 2 * (3 + 1)
-    assert state.cache.memory.keys.shape[3] <= 16
+    assert state.cache.keys.shape[3] <= 16
 
 
 def test_a_decoders_window_sees_what_its_layers_reach_together_and_no_further():

@@ -17,7 +17,7 @@ from random_models import (
     sources_for,
 )
 
-from headway.core.search_settings import DecodingSettings
+from headway.core.hypothesis import DecodingSettings
 from headway.core.transformer import Transformer
 from headway.decoding.begun import Begun
 

@@ -6,19 +6,17 @@ from multiprocessing import active_children
 import pytest
 import torch
 
+from headway.core.hypothesis import DecodingSettings
 from headway.core.search import (
-    LEAST_SHARE,
-    SHARES,
     SearchRequest,
     decode_all,
-    even_batches,
     in_turn,
     like_lengths,
 )
-from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.operations.processes import shared
+from headway.translation.decoding import LEAST_SHARE, SHARES, decode, even_batches
 
 CPU = torch.device("cpu")
 SPECIAL = SpecialIds()
@@ -73,7 +71,7 @@ class Odd:
 def test_what_an_engine_leaves_is_searched_for_here():
     told = []
     request = SearchRequest(SPECIAL, DecodingSettings(max_extra_length=3), CPU, done=told.append)
-    found, usual = (decode_all(small(), SOURCES, request, engine) for engine in (Odd(), None))
+    found, usual = (decode(small(), SOURCES, request, engine) for engine in (Odd(), None))
     for one, other in zip(found, usual, strict=True):
         assert [each.ids for each in one] == [each.ids for each in other]
     assert sum(told) == len(SOURCES) + sum(len(ids) % 2 == 0 for ids in SOURCES)

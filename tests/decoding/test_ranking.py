@@ -1,12 +1,15 @@
 """`best` against a full stable sort, ties included."""
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway.core.beam import CHUNK, best
+from headway.core.beam import best
+from headway.decoding.ranking import CHUNK, chunked_best
 
 
+@pytest.mark.parametrize("best", [best, chunked_best])
 @settings(deadline=None)
 @given(
     sentences=st.integers(1, 3),
@@ -16,7 +19,7 @@ from headway.core.beam import CHUNK, best
     count=st.integers(1, 9),
     seed=st.integers(0, 10**6),
 )
-def test_the_best_are_those_of_a_stable_sort(sentences, width, places, n_values, count, seed):
+def test_the_best_are_those_of_a_stable_sort(best, sentences, width, places, n_values, count, seed):
     generator = torch.Generator().manual_seed(seed)
     shape = sentences * width, places
     scores = torch.randint(n_values, shape, generator=generator).float()

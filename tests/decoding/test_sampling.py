@@ -6,9 +6,9 @@ from collections import Counter
 import pytest
 import torch
 
-from headway.core import search_settings as settings
+from headway.core.beam import greedy
 from headway.core.errors import HeadwayError
-from headway.core.greedy import greedy
+from headway.decoding import settings
 from headway.decoding.sampling import sample
 
 

@@ -7,11 +7,12 @@ import torch
 from torch import nn
 
 from headway.core.errors import ConfigError
-from headway.core.interfaces import Lookable, Seq2Seq, State, StepDecoder
+from headway.core.interfaces import Seq2Seq, State, StepDecoder
 from headway.core.loss import label_smoothed
 from headway.core.settings import Settings
 from headway.core.transformer import Transformer
 from headway.earlier_translators.ablated import Ablated, AblatedConfig
+from headway.nn.attention_weights import look
 from headway.nn.positioned import PositionedConfig
 from headway.translation.presets import PRESETS
 from headway.translation.spec import SPEC
@@ -172,7 +173,7 @@ def test_a_padding_id_that_is_fed_first_is_seen_without_the_mask_too():
     fed[:, 0] = 0
     logits = model(SOURCE, fed)
     assert logits.isfinite().all()
-    assert model.look(SOURCE, fed).decoder[..., 0].all()
+    assert look(model, SOURCE, fed).decoder[..., 0].all()
 
 
 def test_the_decoder_knows_of_the_source_what_is_left_of_it():
@@ -206,8 +207,7 @@ def test_batch_norm_lets_batch_mates_in_while_it_trains_and_layer_norm_never():
 @each
 def test_every_variant_can_be_looked_at(taken):
     model = without(taken)
-    assert isinstance(model, Lookable)
-    looked, heads = model.look(SOURCE, FED), model.config.heads
+    looked, heads = look(model, SOURCE, FED), model.config.heads
     assert looked.encoder.shape == (2, 2, heads, 5, 5)
     assert looked.decoder.shape == (2, 2, heads, 4, 4)
     assert looked.cross.shape == (0 if taken == "source" else 2, 2, heads, 4, 5)
@@ -222,7 +222,7 @@ def test_with_one_matrix_for_both_raw_scores_are_symmetric_and_weights_need_not_
     x = torch.randn(2, 5, 8)
     for same in (True, False):
         attention = ablated(query_is_key=same).encoder[0].self_attention
-        query, key, _, _ = attention.projected(x, x)
+        query, key, _ = attention.projected(x, x)
         scores = query @ key.transpose(2, 3)
         assert torch.allclose(scores, scores.transpose(2, 3)) is same
         assert (attention.to_query is attention.to_key) is same
@@ -245,7 +245,7 @@ def test_a_step_is_the_last_row_of_one_pass_over_what_was_written(taken):
         step = model.step(state, fed[:, i], want_attention=True)
         expected = model(SOURCE, fed[:, : i + 1])[:, -1]
         torch.testing.assert_close(step.logits, expected, rtol=0, atol=1e-5)
-        cross = model.look(SOURCE, fed[:, : i + 1]).cross
+        cross = look(model, SOURCE, fed[:, : i + 1]).cross
         if len(cross):
             torch.testing.assert_close(step.attention, cross[-1].mean(1)[:, -1])
         else:

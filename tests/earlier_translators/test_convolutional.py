@@ -10,12 +10,12 @@ from translators import FED, LAWS, N_WORDS, SOURCE, sends_padding_no_gradient, s
 
 from headway.core.attention import ReadyMask
 from headway.core.errors import ConfigError, UserError
-from headway.core.interfaces import Lookable
 from headway.earlier_translators.convolutional import (
     Convolutional,
     ConvolutionalConfig,
     ConvolutionMemory,
 )
+from headway.nn.attention_weights import Lookable
 
 SIZES = {"encoder_layers": 2, "decoder_layers": 3, "d_model": 8, "dropout": 0.0, "max_length": 32}
 

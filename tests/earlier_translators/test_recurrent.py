@@ -8,13 +8,13 @@ from torch import Tensor
 
 from headway.core.batching import pad
 from headway.core.errors import ConfigError
-from headway.core.hypothesis import Rules
-from headway.core.interfaces import Lookable, Seq2Seq, State, StepDecoder
+from headway.core.hypothesis import DecodingSettings, Rules
+from headway.core.interfaces import Seq2Seq, State, StepDecoder
 from headway.core.loss import label_smoothed, projected_label_smoothed
 from headway.core.optimizer import FlatAdam
 from headway.core.search import search
-from headway.core.search_settings import DecodingSettings
 from headway.earlier_translators.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
+from headway.nn.attention_weights import Lookable
 
 BEGIN, END, N_WORDS = 2, 3, 13
 N_UPDATES = 150

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from headway.core.attention import MultiHeadAttention, ReadyMask, padding_mask, watched
+from headway.core.attention import ReadyMask, padding_mask
 from headway.core.layers import FeedForward, Residual
 from headway.earlier_translators.variants import (
     AdditiveHeads,
@@ -20,16 +20,17 @@ from headway.earlier_translators.variants import (
     WithoutResidual,
     WithoutSublayer,
 )
-from headway.nn.positions import RelativePositions
+from headway.nn.attention_weights import watched
+from headway.nn.positions import PositionedAttention, RelativePositions
 
 IDS = torch.tensor([[4, 5, 6, 7, 3], [8, 9, 3, 0, 0]])
 MASK = ReadyMask.of(padding_mask(IDS, 0))
 QUERY, KEY = torch.randn(2, 3, 8), torch.randn(2, 5, 8)
 
 
-def standard(**options: object) -> MultiHeadAttention:
+def standard(**options: object) -> PositionedAttention:
     torch.manual_seed(3)
-    return MultiHeadAttention(8, 2, d_k=4, d_v=4, **options).eval()  # type: ignore[arg-type]
+    return PositionedAttention(8, 2, d_k=4, d_v=4, **options).eval()  # type: ignore[arg-type]
 
 
 VARIANTS = {
@@ -65,8 +66,10 @@ def test_what_is_gathered_is_the_weights_times_the_values_and_nothing_of_what_is
 def test_without_the_scale_scores_are_sqrt_d_k_times_as_large(relative):
     positions = {"relative": RelativePositions(4)} if relative else {}
     whole = standard(**positions)
-    query, key, _, bias = whole.projected(KEY, KEY)
-    scores = query @ key.transpose(2, 3) / math.sqrt(4) + (bias if bias is not None else 0)
+    query, key, _ = whole.projected(KEY, KEY)
+    scores = query @ key.transpose(2, 3) / math.sqrt(4)
+    if whole.relative is not None:
+        scores = scores + whole.relative(query, n_keys=key.shape[2])
     torch.testing.assert_close(whole.weights(KEY, KEY, MASK), masked(scores))
     unscaled = UnscaledAttention(whole).weights(KEY, KEY, MASK)
     torch.testing.assert_close(unscaled, masked(math.sqrt(4) * scores))
@@ -96,7 +99,7 @@ def test_additive_scores_are_bahdanaus_for_every_pair_and_head_by_hand():
 def test_an_additive_score_begins_with_a_variance_under_one_for_any_d_k():
     """Each tanh is at most 1 and v about 1/sqrt(d_k): what the scale does for a product."""
     for d_k in (16, 256):
-        heads = AdditiveHeads(MultiHeadAttention(8, 1, d_k=d_k, d_v=8))
+        heads = AdditiveHeads(PositionedAttention(8, 1, d_k=d_k, d_v=8))
         both = torch.randn(2000, d_k).tanh()
         assert (both @ heads.to_score[0]).var() < 1
 

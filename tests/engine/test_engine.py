@@ -20,16 +20,18 @@ from random_models import (
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError, HeadwayError
+from headway.core.hypothesis import DecodingSettings
 from headway.core.layers import FeedForward
 from headway.core.search import SearchRequest, decode_all
-from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
+from headway.decoding.settings import SamplingSettings
 from headway.engine.building import NoEngineError
 from headway.engine.engine import MOST_BEAM, NativeEngine, prepare
 from headway.engine.structures import KINDS
 from headway.engine.supported import unsupported
 from headway.inspection.ablation import switched
+from headway.translation.decoding import decode
 
 CPU = torch.device("cpu")
 GREEDY = DecodingSettings(method="greedy", max_extra_length=5)
@@ -81,7 +83,7 @@ def test_what_is_prepared_holds_the_weights_and_leaves_what_has_changed_hands() 
     assert prepared.search(small(), sources, request) == [[]]
     with switched(model, ["encoder.0.self.head.0"]):
         assert prepared.search(model, sources, request) == [[]]
-        whole = decode_all(model, sources, request, prepared)
+        whole = decode(model, sources, request, prepared)
         assert whole == decode_all(model, sources, request)
     assert ["another" in why for why in left] == [True, False]  # once for one reason
 
@@ -178,7 +180,7 @@ def test_a_wide_beam_is_nothing_to_greedy_search() -> None:
 @pytest.mark.parametrize(
     ("how", "why"),
     [
-        (DecodingSettings(method="sampling", max_extra_length=5), "no samples"),
+        (SamplingSettings(method="sampling", max_extra_length=5), "no samples"),
         (
             DecodingSettings(beam=MOST_BEAM + 1, max_extra_length=5),
             f"beam is {MOST_BEAM}",

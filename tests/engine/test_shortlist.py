@@ -17,7 +17,7 @@ from random_models import (
     sources_for,
 )
 
-from headway.core.search_settings import DecodingSettings
+from headway.core.hypothesis import DecodingSettings
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.engine.shortlist import Shortlist, Shortlisted

@@ -15,8 +15,8 @@ from random_models import sources_for
 from torch import Tensor
 from torch.nn import functional
 
+from headway.core.hypothesis import DecodingSettings
 from headway.core.search import SearchRequest, decode_all
-from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.engine import building, translating

@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 from random_models import TIE, equal_but_for_ties, found, models, searches, small, sources_for
 
 from headway.core.errors import ConfigError
-from headway.core.search import SearchRequest, decode_all
-from headway.core.search_settings import DecodingSettings
+from headway.core.hypothesis import DecodingSettings
+from headway.core.search import SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
+from headway.decoding.settings import SamplingSettings
 from headway.engine.shortlist import Shortlist, Shortlisted
 from headway.exchange.ctranslate2 import LEAST_POSITIONS, write_ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
 from headway.inspection.ablation import switched
+from headway.translation.decoding import decode
 
 SPECIAL = SpecialIds()
 GREEDY = DecodingSettings(method="greedy", max_extra_length=5)
@@ -36,7 +38,7 @@ def there(model: Transformer, folder: Path) -> CTranslate2Search:
 def by(engine: CTranslate2Search, model: Any, sources: Any, how: Any, **options: Any) -> Any:
     """What is found where it is given as the engine."""
     request = SearchRequest(SPECIAL, how, torch.device("cpu"), **options)
-    return decode_all(model, sources, request, engine)
+    return decode(model, sources, request, engine)
 
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -91,7 +93,7 @@ def test_texts_that_it_does_not_read_are_torchs(
 @pytest.mark.parametrize(
     ("how", "why"),
     [
-        (DecodingSettings(method="sampling"), "draws no samples"),
+        (SamplingSettings(method="sampling"), "draws no samples"),
         (DecodingSettings(beam=14), "widest beam is 13"),
     ],
 )

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from headway.core.translate import Alternative, Translation
 from headway.filling.flow import Flow, Steps
 from headway.filling.judging import RunChecks
 from headway.localization.checks.calibration import Calibration
@@ -16,6 +15,7 @@ from headway.localization.placeholders.segments import Segment, Width
 from headway.localization.terms.glossary import Glossary, GlossaryRow
 from headway.localization.terms.keeping import Terms
 from headway.translation.coded import SegmentTranslation
+from headway.translation.detailed import Alternative, Translation
 
 CHECKER = Checker(TrainingStats.from_dict({}), Calibration.from_dict({}))
 FILES = "{n, plural, one {# file} other {# files}}"

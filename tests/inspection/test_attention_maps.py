@@ -9,14 +9,15 @@ from analyses import TARGET, TEXT, analysis_of
 
 from headway.inspection.attention_maps import LARGEST_ERROR, attention, in_steps
 from headway.inspection.packing import unpacked
+from headway.nn.attention_weights import look
 
 
 def test_maps_are_the_models_weights_to_half_a_step(everyday_run: Path) -> None:
     analysis = analysis_of(everyday_run)
     found = attention(analysis)
     passage = analysis.passage
-    looked = analysis.inspected.model.look(
-        torch.tensor([passage.source]), torch.tensor([passage.fed])
+    looked = look(
+        analysis.inspected.model, torch.tensor([passage.source]), torch.tensor([passage.fed])
     )
     assert [kind["kind"] for kind in found["kinds"]] == [
         "encoder.self", "decoder.self", "decoder.cross",

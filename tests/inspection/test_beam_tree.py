@@ -10,11 +10,10 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from writers import BEGIN, END, KINDS, N_WORDS, SPECIAL, next_log_probs, writing
 
+from headway.core.beam import greedy
 from headway.core.errors import ConfigError, HeadwayError
-from headway.core.greedy import greedy
-from headway.core.hypothesis import Rules
+from headway.core.hypothesis import DecodingSettings, Rules
 from headway.core.search import search
-from headway.core.search_settings import DecodingSettings
 from headway.inspection.beam_tree import ROOT, Tree, search_tree
 
 

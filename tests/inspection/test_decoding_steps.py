@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from writers import BEGIN, END, KINDS, N_WORDS, SPECIAL, next_log_probs, writing
 
 from headway.core.errors import HeadwayError
-from headway.core.search_settings import DecodingSettings
+from headway.core.hypothesis import DecodingSettings
 from headway.inspection.beam_tree import search_tree
 from headway.inspection.decoding_steps import parting
 from headway.inspection.searches import N_LIKELIEST, decoding_steps_of

@@ -57,7 +57,7 @@ def attention_follows(part, module, tensors, x, memory):
     by_heads = linear(module.to_value, memory).reshape(len(memory), len(value), -1)
     close(value, by_heads.transpose(1, 0, 2))
     products = query @ key.transpose(0, 2, 1) / np.sqrt(query.shape[-1])
-    if module.relative is None:
+    if getattr(module, "relative", None) is None:
         close(scores, products)
     else:
         keys, reach = module.relative.keys.numpy(force=True), module.relative.reach

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headway.core.errors import ConfigError
-from headway.core.hypothesis import Rules
-from headway.core.interfaces import LanguageModel, State, StepDecoder
+from headway.core.hypothesis import DecodingSettings, Rules
+from headway.core.interfaces import State, StepDecoder
 from headway.core.search import search
-from headway.core.search_settings import DecodingSettings
+from headway.language_models.interfaces import LanguageModel
 from headway.language_models.ngram import Ngram, NgramConfig
 
 A, B, C, D = 4, 5, 6, 7

@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import nn
 
-from headway.core.interfaces import Read
 from headway.core.subwords import SpecialIds
 from headway.corpora.store import Store
+from headway.language_models.interfaces import Read
 from headway.language_models.task import LanguageTask, LanguageTraining
 
 PROBABILITIES = [0.0, 0.0, 0.0, 0.1, 0.6, 0.3]

@@ -5,12 +5,11 @@ import torch
 from torch import Tensor, nn
 
 from headway.core.batching import pad
-from headway.core.hypothesis import Rules
+from headway.core.hypothesis import DecodingSettings, Rules
 from headway.core.loss import projected_label_smoothed
 from headway.core.optimizer import FlatAdam
 from headway.core.schedules import cosine_rate
 from headway.core.search import search
-from headway.core.search_settings import DecodingSettings
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.earlier_translators.bytenet import ByteNet, ByteNetConfig
 from headway.earlier_translators.convolutional import Convolutional, ConvolutionalConfig

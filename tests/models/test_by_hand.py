@@ -12,6 +12,7 @@ from torch import Tensor
 from headway.core.dropout import Dropout
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
+from headway.nn.attention_weights import look
 
 NOTES = Path(__file__).parent.parent.parent / "docs" / "notes.zh-CN.md"
 BEGIN, END = 2, 3
@@ -44,7 +45,7 @@ def test_every_weight_and_logit_is_that_of_the_paper_by_hand(norm):
     by_hand = ByHand(model.state_dict(), heads=3, norm=norm)
     torch.testing.assert_close(model(SOURCE, FED), by_hand.logits(SOURCE, FED))
     torch.testing.assert_close(model.encode(SOURCE)[0], by_hand.values["encoded"])
-    for kind, looked in model.look(SOURCE, FED)._asdict().items():
+    for kind, looked in look(model, SOURCE, FED)._asdict().items():
         torch.testing.assert_close(looked, torch.stack(by_hand.looked[kind]))
 
 

@@ -5,12 +5,13 @@ import torch
 from torch import nn
 
 from headway.core.errors import ConfigError
-from headway.core.hypothesis import Hypothesis, Rules
-from headway.core.interfaces import LanguageModel, NeuralLanguageModel, State, StepDecoder
+from headway.core.hypothesis import DecodingSettings, Hypothesis, Rules
+from headway.core.interfaces import State, StepDecoder
 from headway.core.loss import projected_label_smoothed
 from headway.core.search import METHODS, search
-from headway.core.search_settings import DecodingSettings
 from headway.decoding.sampling import sample
+from headway.decoding.settings import SamplingSettings
+from headway.language_models.interfaces import LanguageModel, NeuralLanguageModel
 from headway.language_models.models import LANGUAGE_MODELS
 
 BEGIN, END, N_WORDS = 2, 3, 13
@@ -167,7 +168,7 @@ def test_it_learns_ten_sentences_by_heart_and_search_writes_them(kind):
     for settings in (
         DecodingSettings(method="greedy"),
         DecodingSettings(method="beam", beam=3),
-        DecodingSettings(method="sampling", top_k=1),
+        SamplingSettings(method="sampling", top_k=1),
     ):
         found: list[list[Hypothesis]] = search(
             model,

@@ -11,9 +11,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from headway.core.attention import additive, attend, attention_weights, causal_mask
+from headway.core.attention import ReadyMask, additive, attend, attention_weights, causal_mask
 from headway.core.layers import FeedForward
 from headway.core.transformer import Transformer, TransformerConfig
+from headway.nn.attention_weights import look
 
 SMALL = {"encoder_layers": 1, "decoder_layers": 2, "d_model": 16, "d_ff": 16, "heads": 2}
 
@@ -148,7 +149,7 @@ def test_the_output_that_writes_a_word_has_seen_neither_it_nor_what_follows():
         after = model(source, changed)
         assert torch.equal(after[:, : row_that_writes_it + 1], logits[:, : row_that_writes_it + 1])
         assert not torch.allclose(after[:, column], logits[:, column])
-    weights = model.look(source, fed).decoder
+    weights = look(model, source, fed).decoder
     assert weights[..., 0, :].eq(torch.tensor([1.0, 0, 0, 0])).all()  # 我: from <s> alone
     assert weights[..., 1, :2].all()  # 爱: from <s> and 我
     assert not weights[..., 1, 2:].any()
@@ -159,8 +160,7 @@ def test_the_causal_mask_alone_already_tells_order():
     x, order = torch.randn(1, 1, 5, 8), torch.tensor([3, 0, 4, 1, 2])
     permuted = x[:, :, order]
     torch.testing.assert_close(attend(permuted, permuted, permuted), attend(x, x, x)[:, :, order])
-    hidden = additive(causal_mask(5))
-    masked, of_permuted = (attend(y, y, y, bias=hidden) for y in (x, permuted))
+    masked, of_permuted = (attend(y, y, y, ReadyMask.of(causal_mask(5))) for y in (x, permuted))
     assert not torch.allclose(of_permuted, masked[:, :, order], atol=0.1)
 
 

@@ -5,18 +5,21 @@ import math
 import pytest
 import torch
 
-from headway.core.attention import MultiHeadAttention, attention_weights, watched
+from headway.core.attention import attention_weights
 from headway.core.embedding import LearnedPositions, SinusoidalPositions, sinusoids
 from headway.core.errors import UserError
 from headway.core.transformer import Transformer
 from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
+from headway.nn.attention_weights import watched
 from headway.nn.positioned import PositionedConfig
 from headway.nn.positions import (
     LEAST_TURNS,
     NoPositions,
+    PositionedAttention,
     RelativePositions,
     rotate,
     turns,
+    with_bias,
 )
 
 
@@ -134,7 +137,7 @@ def test_relative_scores_are_the_querys_product_with_its_distances_key_clipped()
 
 
 def test_relative_attention_adds_them_before_softmax():
-    attention = MultiHeadAttention(8, 2, d_k=4, d_v=4, relative=RelativePositions(4, reach=2))
+    attention = PositionedAttention(8, 2, d_k=4, d_v=4, relative=RelativePositions(4, reach=2))
     attention.eval()
     x = torch.randn(1, 6, 8)
     with watched([attention]) as look:
@@ -142,7 +145,7 @@ def test_relative_attention_adds_them_before_softmax():
     query, keys = (attention.split(p(x)) for p in (attention.to_query, attention.to_key))
     assert attention.relative is not None
     bias = attention.relative(query, n_keys=6)
-    torch.testing.assert_close(look[0], attention_weights(query, keys, bias=bias))
+    torch.testing.assert_close(look[0], attention_weights(query, keys, with_bias(None, bias)))
 
 
 def encoder_output(positions: str, source: torch.Tensor) -> torch.Tensor:

@@ -7,8 +7,9 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from headway.core.attention import MultiHeadAttention, ReadyMask, padding_mask, watched
-from headway.nn.positions import RelativePositions, rotate
+from headway.core.attention import ReadyMask, padding_mask
+from headway.nn.attention_weights import watched
+from headway.nn.positions import PositionedAttention, RelativePositions, rotate
 from headway.nn.windowed import WindowedAttention, band
 
 WINDOWS = [1, 16, 33, 60]
@@ -19,7 +20,7 @@ def both(window, *, causal, **options):
     torch.manual_seed(4)
     sizes = {"d_k": 4, "d_v": 4, **options}
     near = WindowedAttention(8, 2, window=window, causal=causal, **sizes)
-    full = MultiHeadAttention(8, 2, **sizes)
+    full = PositionedAttention(8, 2, **sizes)
     full.load_state_dict(near.state_dict())
     return near.double().eval(), full.double().eval()
 
@@ -92,7 +93,7 @@ def test_twice_the_length_costs_twice_as_much():
 def test_it_never_computes_more_than_full_attention(window, causal):
     with torch.device("meta"):
         near = WindowedAttention(64, 2, window=window, causal=causal, d_k=32, d_v=32)
-        full = MultiHeadAttention(64, 2, d_k=32, d_v=32)
+        full = PositionedAttention(64, 2, d_k=32, d_v=32)
     for length in (1, 20, 27, 161, 600, 1300):
         assert operations(near, length) <= operations(full, length)
     assert operations(near, 12) == operations(full, 12)

@@ -10,8 +10,8 @@ import pytest
 from everyday_run import FLAGS, command
 
 from headway.core.run_folder import RunFolder
-from headway.core.search_settings import DecodingSettings
 from headway.corpora.mixing import PLAIN
+from headway.decoding.settings import SamplingSettings
 from headway.demo import generate
 from headway.study.compared_runs import ComparisonRequest, Entrant, Rows
 from headway.study.compared_translators import entrant, operations, search
@@ -108,11 +108,11 @@ def test_what_is_said_of_a_run_is_said_of_the_rows_that_it_is_measured_on(run):
 
 
 def test_whatever_the_search_has_that_is_not_usual_is_said():
-    assert search(DecodingSettings()) == "beam 5, length penalty 1"
-    short = DecodingSettings(max_extra_length=7)
+    assert search(SamplingSettings()) == "beam 5, length penalty 1"
+    short = SamplingSettings(max_extra_length=7)
     assert search(short) == "beam 5, length penalty 1, max extra length 7"
-    assert search(DecodingSettings(method="greedy", top_k=3)) == "greedy"
-    sampled = DecodingSettings(method="sampling", top_k=3, temperature=0.5)
+    assert search(SamplingSettings(method="greedy", top_k=3)) == "greedy"
+    sampled = SamplingSettings(method="sampling", top_k=3, temperature=0.5)
     assert search(sampled) == "sampling, temperature 0.5, top k 3"
 
 

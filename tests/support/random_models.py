@@ -7,11 +7,10 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from headway.core.hypothesis import Hypothesis
+from headway.core.hypothesis import DecodingSettings, Hypothesis
 from headway.core.layers import Activation
 from headway.core.runtime import EngineName
 from headway.core.search import SearchRequest
-from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.engine.building import NoEngineError, engine_library

@@ -2,14 +2,14 @@
 
 from headway.core.attention import MultiHeadAttention
 from headway.core.layers import FeedForward, Layer, Stack
-from headway.nn.positions import rotate
+from headway.nn.positions import PositionedAttention, rotate
 
 
 def stack(*, crosses: bool = False, rotary: bool = False) -> Stack:
     """An encoder's stack, or with `crosses` a decoder's, not in training mode."""
 
     def attention(*, rotary: bool = False) -> MultiHeadAttention:
-        return MultiHeadAttention(8, 2, d_k=4, d_v=3, rotary=rotate if rotary else None)
+        return PositionedAttention(8, 2, d_k=4, d_v=3, rotary=rotate if rotary else None)
 
     layers = [
         Layer(

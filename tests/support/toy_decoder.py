@@ -8,7 +8,7 @@ import torch
 
 from headway.core.hypothesis import Rules
 from headway.core.interfaces import Step
-from headway.core.search_settings import DecodingSettings
+from headway.decoding.settings import SamplingSettings
 
 PADDING, BEGIN, END = 0, 1, 2
 WORDS = (3, 4, 5)
@@ -97,7 +97,7 @@ def run(function, decoder, source, max_lengths, *, forbidden=FORBIDDEN, **option
     state, last = decoder.start(source), torch.full((len(source),), BEGIN)
     if function.__name__ == "sample":
         options["method"] = "sampling"
-    settings = DecodingSettings(**{"length_penalty": 0.0, "max_extra_length": 0, **options})
+    settings = SamplingSettings(**{"length_penalty": 0.0, "max_extra_length": 0, **options})
     return function(
         decoder, state, last, Rules(settings, END, max_lengths, forbidden, **rules), **given
     )

@@ -12,9 +12,9 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, GenerationConfig
 
 from headway.core.config import merge
 from headway.core.errors import ConfigError, HeadwayError
+from headway.core.hypothesis import DecodingSettings
 from headway.core.optimizer import saved_tensors
 from headway.core.run_folder import RunFolder
-from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
 from headway.core.tensor_files import load_tensors, save_tensors
 from headway.exchange.hugging_face import generation_of, unlike_the_run

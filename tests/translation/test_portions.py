@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.core.hypothesis import penalty
-from headway.core.translate import Alternative, Translation
 from headway.languages.sentences import AtOnce
 from headway.localization.placeholders.own_codes import compiled
 from headway.localization.placeholders.segments import Code, Segment
 from headway.translation.coded import SegmentTranslation
+from headway.translation.detailed import Alternative, Translation
 from headway.translation.portions import (
     Portions,
     combined,

@@ -13,7 +13,7 @@ from torch import nn
 import headway
 from headway.core.bleu import SentenceStatistics, bleu_statistics
 from headway.core.config import merge
-from headway.core.search_settings import DecodingSettings
+from headway.core.hypothesis import DecodingSettings
 from headway.core.trainer import Trainer
 from headway.translation import spec as kind
 from headway.translation.corpus_task import CorpusTask

@@ -47,7 +47,7 @@ def generate(
     json
         Print one JSON object when all is written: {"texts": [..]}.
     """
-    from headway.core.search_settings import DecodingSettings
+    from headway.decoding.settings import SamplingSettings
 
     if n < 1 or max_tokens < 1:
         raise ConfigError(
@@ -55,7 +55,7 @@ def generate(
         )
     if temperature == 0:
         temperature, top_k = 1.0, 1
-    checked = DecodingSettings(
+    checked = SamplingSettings(
         method="sampling", temperature=temperature, top_k=top_k, top_p=top_p, seed=seed
     )
     model, given = model_and_given(run, generate, prompt)

@@ -1,6 +1,7 @@
-"""Beam search (Graves 2012; Sutskever et al. 2014), with GNMT's length penalty."""
+"""Greedy search; beam search (Graves 2012; Sutskever et al. 2014) with GNMT's length penalty."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 
 import torch
@@ -21,6 +22,90 @@ from headway.core.hypothesis import (
 from headway.core.interfaces import State, StepDecoder
 
 Chosen = tuple[Float[Tensor, "sentences count"], Int[Tensor, "sentences count"]]
+Choose = Callable[[Tensor, Tensor, int], Chosen]
+"""`best`, or what gives just the same."""
+
+
+def best(
+    scores: Float[Tensor, "rows tokens"], before: Float[Tensor, "sentences width"], count: int
+) -> Chosen:
+    """The `count` highest sums of what a row had before and a token's score, highest first.
+
+    With each goes its place among the `width` * `tokens` of its sentence; among equals the earlier
+    place comes first. There are fewer where there are fewer places.
+    """
+    return first_best((before.view(-1, 1) + scores).view(len(before), -1), count)
+
+
+def first_best(
+    scores: Float[Tensor, "rows places"], count: int
+) -> tuple[Float[Tensor, "rows count"], Int[Tensor, "rows count"]]:
+    """By top-k, and where there are equals, whose order that leaves open, by a stable sort."""
+    values, places = scores.topk(min(count + 1, scores.shape[1]), dim=1)
+    if (values[:, 1:] == values[:, :-1]).any():
+        values, places = scores.sort(dim=1, descending=True, stable=True)
+    return values[:, :count], places[:, :count]
+
+
+def greedy(
+    decoder: StepDecoder,
+    state: State,
+    last: Int[Tensor, " batch"],
+    rules: Rules,
+    choose: Choose = best,
+) -> list[list[Hypothesis]]:
+    """One hypothesis for each sentence: always the most likely next token, as a beam of 1 would.
+
+    Among equals it is the one with the lowest id.
+    """
+
+    def most_likely(scores: Tensor) -> Tensor:
+        return choose(scores, scores.new_zeros(len(scores), 1), 1)[1].squeeze(1)
+
+    return [[one] for one in roll_out(decoder, state, last, rules, most_likely)]
+
+
+@torch.no_grad()
+def roll_out(
+    decoder: StepDecoder,
+    state: State,
+    last: Int[Tensor, " rows"],
+    rules: Rules,
+    choose: Callable[[Float[Tensor, "rows vocabulary"]], Int[Tensor, " rows"]],
+) -> list[Hypothesis]:
+    """A hypothesis for each row; those that have ended leave the batch.
+
+    `choose` picks each row's next token from scores that are -inf where a token may not come.
+    """
+    if not len(last):
+        return []
+    written = torch.arange(len(last), device=last.device)  # the hypothesis that each row writes
+    permissions = Permissions(rules)
+    last_step = torch.full_like(written, -1)  # for each hypothesis: where its end marker is
+    last_choice = torch.zeros_like(written)
+    parents = written
+    trace = Trace(rules)
+    n_written = 0
+    while True:
+        scores, state, attention = decoder.step(state, last, rules.want_attention)
+        if rules.want_scores:
+            normalize_(scores)
+        permissions.apply_(scores, rules.max_lengths[written], n_written)
+        last = choose(scores)
+        log_probs = scores.gather(1, last.unsqueeze(1)).squeeze(1)
+        trace.choices.append(Choices(parents, last, log_probs, attention))
+
+        ending = ((last == rules.end) & (last_step[written] < 0)).nonzero().squeeze(1)
+        last_step[written[ending]] = n_written
+        last_choice[written[ending]] = ending
+        going_on = (last_step[written] < 0).nonzero().squeeze(1)
+        if not len(going_on):
+            return trace.read(last_step, last_choice)
+        parents = torch.arange(len(written), device=written.device)
+        if worth_leaving(len(going_on), len(written)):
+            state, parents = state.select(going_on), going_on
+            last, written = last[going_on], written[going_on]
+        n_written += 1
 
 
 @torch.no_grad()
@@ -29,7 +114,7 @@ def beam_search(
     state: State,
     last: Int[Tensor, " batch"],
     rules: Rules,
-    choose: Callable[[Tensor, Tensor, int], Chosen] | None = None,
+    choose: Choose = best,
 ) -> list[list[Hypothesis]]:
     """The `n_best` hypotheses of highest score for each sentence, best first.
 
@@ -39,18 +124,15 @@ def beam_search(
     fewer than `n_best` hypotheses only where the model allows fewer, or where `n_best` > `beam`.
 
     Among equally likely continuations that of the better hypothesis comes first, and of one
-    hypothesis that with the lower id. `choose` takes the place of `best` for
-    whoever looks on: see `headway.inspection.beam_tree`.
+    hypothesis that with the lower id.
     """
     max_lengths, settings = rules.max_lengths, rules.settings
-    beam, length_penalty = settings.beam, settings.length_penalty
-    n_sentences = max_lengths.numel()
+    n_sentences, device = max_lengths.numel(), max_lengths.device
     if not n_sentences:
         return []
-    device = max_lengths.device
-    permissions = Permissions(rules)
+    permissions, trace = Permissions(rules), Trace(rules)
     finished = Finished(n_sentences, settings.n_best, device)
-    trace = Trace(rules)
+    divisor = partial(penalty, alpha=settings.length_penalty)
 
     sentence = torch.arange(n_sentences, device=device)  # [live]: the sentences not yet done
     total = torch.zeros(n_sentences, 1, device=device)  # [live, width]: log-probabilities
@@ -62,7 +144,7 @@ def beam_search(
         scores, after, attention = decoder.step(state, last, rules.want_attention)
         normalize_(scores)
         permissions.apply_(scores, limits.repeat_interleave(width), n_written)
-        total, place = (choose or best)(scores, total, beam)  # all of [live, new width]
+        total, place = choose(scores, total, settings.beam)  # all of [live, new width]
         first_row = torch.arange(len(total), device=device).unsqueeze(1) * width
         row, token = first_row + place // scores.size(1), place % scores.size(1)
         looked = None if attention is None else attention[row.flatten()]
@@ -71,11 +153,11 @@ def beam_search(
         n_written += 1
 
         ended = token == rules.end
-        final = (total / penalty(n_written, length_penalty)).masked_fill(~ended, -torch.inf)
+        final = (total / divisor(n_written)).masked_fill(~ended, -torch.inf)
         finished.add(sentence, final, step=n_written - 1)
         total = total.masked_fill(ended, -torch.inf)
         # Log-probabilities only fall, and the penalty is largest at the limit (+ end marker).
-        reachable = total.amax(dim=1) / penalty(limits + 1, length_penalty)
+        reachable = total.amax(dim=1) / divisor(limits + 1)
         going_on = (reachable > finished.worst(sentence)).nonzero().squeeze(1)
         if not len(going_on):
             return finished.read(trace)
@@ -87,51 +169,6 @@ def beam_search(
         unmoved = row.numel() == len(parents) and bool((row.flatten().diff() == 1).all())
         state = after if unmoved else after.select(row.flatten())
         parents, last = choices.flatten(), token.flatten()
-
-
-CHUNK = 128
-
-
-def best(
-    scores: Float[Tensor, "rows tokens"], before: Float[Tensor, "sentences width"], count: int
-) -> tuple[Float[Tensor, "sentences count"], Int[Tensor, "sentences count"]]:
-    """The `count` highest sums of what a row had before and a token's score, highest first.
-
-    With each goes its place among the `width` * `tokens` of its sentence; among equals the earlier
-    place comes first. There are fewer where there are fewer places. Only the `count` chunks of
-    tokens that have the highest maxima are searched: no place elsewhere can be among the best,
-    because each of these chunks holds one that precedes it.
-    """
-    (n_sentences, width), n_tokens = before.shape, scores.shape[1]
-    n_whole, n_left = divmod(n_tokens, CHUNK)
-    n_chunks = n_whole + bool(n_left)
-    if n_chunks * width <= count:
-        return first_best((before.view(-1, 1) + scores).view(n_sentences, -1), count)
-    body, tail = scores.split([n_whole * CHUNK, n_left], dim=1)
-    maxima = body.unflatten(1, (n_whole, CHUNK)).amax(2)
-    if n_left:
-        maxima = torch.cat([maxima, tail.amax(1, keepdim=True)], 1)
-    maxima = (before.view(-1, 1) + maxima).view(n_sentences, -1)
-    chosen = first_best(maxima, count)[1].sort(dim=1).values.unsqueeze(2)  # in order of place
-    row, chunk = chosen // n_chunks, chosen % n_chunks
-    token = chunk * CHUNK + torch.arange(CHUNK, device=scores.device)  # [sentences, count, CHUNK]
-    places = (row * n_tokens + token.clamp(max=n_tokens - 1)).flatten(1)
-    found = scores.view(n_sentences, -1).gather(1, places).view_as(token)
-    sums = (before.gather(1, row.squeeze(2)).unsqueeze(2) + found).masked_fill(
-        token >= n_tokens, -torch.inf
-    )
-    values, order = first_best(sums.flatten(1), count)
-    return values, places.gather(1, order)
-
-
-def first_best(
-    scores: Float[Tensor, "rows places"], count: int
-) -> tuple[Float[Tensor, "rows count"], Int[Tensor, "rows count"]]:
-    """By top-k, and where there are equals, whose order that leaves open, by a stable sort."""
-    values, places = scores.topk(min(count + 1, scores.shape[1]), dim=1)
-    if (values[:, 1:] == values[:, :-1]).any():
-        values, places = scores.sort(dim=1, descending=True, stable=True)
-    return values[:, :count], places[:, :count]
 
 
 class Finished:

@@ -29,39 +29,16 @@ def evened(n_keys: int) -> int:
     return -(-n_keys // EVEN) * EVEN
 
 
-class KeysAndValues(NamedTuple):
-    """Of all layers, `[layers, sentences, heads, slots, ..]`."""
-
-    keys: Float[Tensor, "layers sentences heads slots d_k"]
-    values: Float[Tensor, "layers sentences heads slots d_v"]
-
-    def select(self, sentences: Int[Tensor, " kept"]) -> "KeysAndValues":
-        """Those of the given sentences, in that order."""
-        return KeysAndValues(*(part.index_select(1, sentences) for part in self))
-
-    def moved(
-        self, sentences: Int[Tensor, " kept"], slots: Int[Tensor, "kept used"], room: int
-    ) -> "KeysAndValues":
-        """For each of the given sentences its given slots, with zeros behind them up to `room`."""
-
-        def part_moved(part: Tensor) -> Tensor:
-            roomy = part.new_zeros(len(part), len(slots), part.shape[2], room, part.shape[4])
-            found = part[:, sentences[:, None], :, slots]  # [kept, used, layers, heads, d]
-            roomy[:, :, :, : slots.shape[1]] = found.permute(2, 0, 3, 1, 4)
-            return roomy
-
-        return KeysAndValues(*map(part_moved, self))
-
-
 class Cache:
-    """Keys and values of the tokens fed so far; slots from `filled` on are free.
+    """Keys and values of the tokens fed so far, `[layers, sentences, heads, slots, d_k or d_v]`;
+    slots from `filled` on are free.
 
     Of several states that share a cache only the first one that goes on writes into it; any other
     finds its place taken and goes on in a copy.
     """
 
-    def __init__(self, memory: KeysAndValues, filled: int) -> None:
-        self.memory, self.filled = memory, filled
+    def __init__(self, keys: Tensor, values: Tensor, filled: int) -> None:
+        self.keys, self.values, self.filled = keys, values, filled
 
     def moved(
         self, sentences: Int[Tensor, " kept"], slots: Int[Tensor, "kept used"], n_more: int
@@ -70,19 +47,29 @@ class Cache:
         used, room = slots.shape[1], EVEN
         while room < used + n_more:
             room *= 2
-        return Cache(self.memory.moved(sentences, slots, room), used)
+
+        def part_moved(part: Tensor) -> Tensor:
+            roomy = part.new_zeros(len(part), len(slots), part.shape[2], room, part.shape[4])
+            found = part[:, sentences[:, None], :, slots]  # [kept, used, layers, heads, d]
+            roomy[:, :, :, :used] = found.permute(2, 0, 3, 1, 4)
+            return roomy
+
+        return Cache(part_moved(self.keys), part_moved(self.values), used)
 
     def select(self, sentences: Int[Tensor, " kept"], used: int) -> "Cache":
         """The first `used` slots of the given sentences."""
-        some = (part[:, :, :, : max(EVEN, evened(used))] for part in self.memory)
-        return Cache(KeysAndValues(*some).select(sentences), used)
+        end = max(EVEN, evened(used))
+        keys, values = (
+            part[:, :, :, :end].index_select(1, sentences) for part in (self.keys, self.values)
+        )
+        return Cache(keys, values, used)
 
     def with_room(self, used: int, n_more: int) -> "Cache":
         """A cache that holds the first `used` slots and may be written to behind them."""
-        n_sentences, room = self.memory.keys.shape[1], self.memory.keys.shape[3]
+        n_sentences, room = self.keys.shape[1], self.keys.shape[3]
         if self.filled == used and used + n_more <= room:
             return self
-        everyone = torch.arange(n_sentences, device=self.memory.keys.device)
+        everyone = torch.arange(n_sentences, device=self.keys.device)
         slots = torch.arange(used, device=everyone.device).expand(n_sentences, -1)
         return self.moved(everyone, slots, n_more)
 
@@ -129,9 +116,8 @@ def kept_sentences(
     each = len(rows) // len(sentences)
     if not torch.equal(sentences.repeat_interleave(each), sentence):
         return sentence  # some have more rows: from now on each row is a sentence of its own
-    if torch.equal(sentences, torch.arange(n_sentences, device=rows.device)):
-        return None
-    return sentences
+    same = torch.equal(sentences, torch.arange(n_sentences, device=rows.device))
+    return None if same else sentences
 
 
 @dataclass(frozen=True)
@@ -188,17 +174,18 @@ def start(
     fused = tuple(FusedProjection.of(layer.self_attention) for layer in stack)
     heads, like = next(iter(stack)).self_attention.heads, fused[0].weight
     d_k, d_v = (size // heads for size in fused[0].sizes[1:])
-    empty = (like.new_empty(len(fused), n_rows, heads, 0, size) for size in (d_k, d_v))
+    keys, values = (like.new_empty(len(fused), n_rows, heads, 0, size) for size in (d_k, d_v))
+    seen = None
+    if source is not None and source_visible is not None:
+        seen = projected(stack, source, source_visible)
     return StackState(
         fused,
-        Cache(KeysAndValues(*empty), 0),
+        Cache(keys, values, 0),
         length=0,
         used=0,
         positions=torch.zeros(n_rows, 0, dtype=torch.long, device=like.device),
         visible=torch.zeros(n_rows, 0, dtype=torch.bool, device=like.device),
-        source=None
-        if source is None or source_visible is None
-        else projected(stack, source, source_visible),
+        source=seen,
     )
 
 
@@ -229,17 +216,21 @@ def step(
     """One more token for each row; with it, where `alignment_layer` looked in the source."""
     first = next(iter(stack)).self_attention
     state = first.recent(state)
-    heads, used, length = first.heads, state.used, state.length
-    each = len(x) // state.n_sentences
+    used, each = state.used, len(x) // state.n_sentences
     cache = state.cache.with_room(used, each)
     n_more = evened(used + each) - state.visible.shape[1]
     positions, seen = pad(state.positions, (0, n_more)), pad(state.visible, (0, n_more))
-    positions[:, used : used + each] = length
+    positions[:, used : used + each] = state.length
     itself = torch.eye(each, dtype=torch.bool, device=x.device)
     seen.unflatten(0, (-1, each))[:, :, used : used + each] = itself
-    hidden = additive(seen, x.dtype).unflatten(0, (-1, each)).repeat_interleave(heads, 0)
+    hidden = additive(seen, x.dtype).unflatten(0, (-1, each)).repeat_interleave(first.heads, 0)
     after = replace(
-        state, cache=cache, length=length + 1, used=used + each, positions=positions, visible=seen
+        state,
+        cache=cache,
+        length=state.length + 1,
+        used=used + each,
+        positions=positions,
+        visible=seen,
     )
     looked: list[Tensor] = []
     for n, (layer, fused) in enumerate(zip(stack, state.fused, strict=True)):
@@ -264,23 +255,17 @@ def look_back(
 ) -> Float[Tensor, "rows d_model"]:
     """Self-attention of layer `n`: each row's token to itself and to those that its row continues.
 
-    Its key and its value are written into the last slots of the state's cache. `hidden` is 0 where
-    a row may look, else minus infinity, for every head.
+    Its key and value are written into the last slots of the cache. `hidden` is 0 where a row may
+    look, else minus infinity, for every head.
     """
-    keys, values = state.cache.memory.keys[n], state.cache.memory.values[n]
+    keys, values = state.cache.keys[n], state.cache.values[n]
     projections = F.linear(x, fused.weight, fused.bias).split(fused.sizes, dim=-1)
     query, key, value = (by_sentence(part, keys) for part in projections)
-    position = state.length - 1
-    if attention.rotary is not None:  # every row's token stands at the same position
-        query, key = (
-            attention.rotary(part.flatten(0, 1).unsqueeze(2), position).view_as(part)
-            for part in (query, key)
-        )
+    position = state.length - 1  # of every row's token
+    distance = state.positions - position
+    query, key, hidden = attention.at_step(query, key, hidden, distance, position)
     here = slice(state.used - key.shape[2], state.used)
     keys[:, :, here], values[:, :, here] = key, value
-    if attention.relative is not None:
-        distance = (state.positions - position)[:, None, None]
-        hidden = hidden + attention.relative.at(query, distance).flatten(0, 1)
     n_seen = hidden.shape[2]
     context, _ = attend_by_products(query, keys[:, :, :n_seen], values[:, :, :n_seen], hidden)
     return attention.to_output(context)

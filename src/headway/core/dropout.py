@@ -19,8 +19,8 @@ def check_dropout(probability: float, name: str = "dropout", *, remedy: str = "T
 class Dropout(nn.Module):
     """Zero each element with the given probability, scale the others by 1 / (1 - probability).
 
-    On a CPU torch draws one 64-bit number per element; here each draw gives four elements their
-    own 16 bits, which makes the whole several times faster and the probability exact to 2^-16.
+    On a CPU torch draws 64 bits per element; here four elements share a draw, which is several
+    times faster and makes the probability exact to 2^-16.
     """
 
     def __init__(self, probability: float) -> None:
@@ -49,12 +49,9 @@ class Dropout(nn.Module):
 
 
 def set_dropout(model: nn.Module, share: float) -> None:
-    """Put `share` (0 to 1) of every dropout's probability into effect.
-
-    A network that nothing has been learned by yet loses more than it gains by dropout: a post-norm
-    Transformer may never learn to look at its source. So dropout can come in step by step
-    (curriculum dropout, Morerio et al. 2017).
-    """
+    """Put `share` (0 to 1) of every dropout's probability into effect: with all of it from the
+    first step, a post-norm Transformer may never learn to look at its source (curriculum dropout,
+    Morerio et al. 2017)."""
     for module in model.modules():
         if isinstance(module, Dropout):
             module.strength = share * module.probability

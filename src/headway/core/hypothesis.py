@@ -1,15 +1,56 @@
-"""What every search shares: hypotheses, how they are scored, limited, and read back."""
+"""What every search shares: its settings, hypotheses, how they are scored, limited and read."""
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headway.core.errors import HeadwayError
-from headway.core.search_settings import DecodingSettings
+from headway.core.errors import ConfigError, HeadwayError, refuse_below
+
+
+@dataclass(frozen=True)
+class DecodingSettings:
+    """The `[decoding]` section. Raises `ConfigError` where a value makes no sense."""
+
+    method: Literal["beam", "greedy"] = "beam"
+    """`beam` search, or `greedy`: the likeliest token each time."""
+    beam: int = 5
+    """Hypotheses kept after each step (the paper uses 4)."""
+    length_penalty: float = 1.0
+    """Scores are log-probability / ((5 + length) / 6) ** length_penalty; 0 ranks by probability.
+    The paper's 0.6 left the small models' translations a tenth too short."""
+    n_best: int = 1
+    """Hypotheses returned for each sentence, best first."""
+    max_extra_length: int = 50
+    """The output may be this many tokens longer than the source (section 6.1 of the paper)."""
+
+    @property
+    def rows(self) -> int:
+        """Hypotheses that are written side by side for each sentence."""
+        return self.beam if self.method == "beam" else self.n_best
+
+    def __post_init__(self) -> None:
+        least = {"beam": 1, "n_best": 1, "max_extra_length": 0}
+        refuse_below(self, least, above="decoding.")
+        if self.length_penalty < 0:
+            raise ConfigError(
+                f"decoding.length_penalty must not be negative; got {self.length_penalty}. "
+                "0 ranks by probability, 0.6 is the paper's value, more prefers longer output."
+            )
+        if self.method == "beam" and self.n_best > self.beam:
+            raise ConfigError(
+                f"decoding.n_best must not exceed decoding.beam; got {self.n_best} and "
+                f"{self.beam}. Try beam={self.n_best}."
+            )
+        if self.method == "greedy" and self.n_best > 1:
+            raise ConfigError(
+                f"greedy decoding gives one translation; got decoding.n_best {self.n_best}. "
+                f"Try decoding.method beam with decoding.beam {self.n_best}."
+            )
 
 
 class Hypothesis(NamedTuple):
@@ -53,43 +94,34 @@ def penalty(length: int | Tensor, alpha: float) -> float | Tensor:
 def length_limits(
     source_lengths: Int[Tensor, " batch"], max_extra_length: int, model_limit: int | None = None
 ) -> Int[Tensor, " batch"]:
-    """How many tokens each output may have before its end marker.
-
-    Source length + `max_extra_length`; less where the decoder can be fed only `model_limit` tokens
-    in all, the begin marker included.
-    """
+    """How many tokens each output may have before its end marker: as many as its source and
+    `max_extra_length`; fewer where the decoder is fed at most `model_limit`, `<s>` included."""
     limits = source_lengths + max_extra_length
     return limits if model_limit is None else limits.clamp(max=model_limit - 1)
 
 
 def ranked(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
-    """Best score first; among equals the order stays."""
+    """Best score first; among equals as they were."""
     return sorted(hypotheses, key=lambda hypothesis: -hypothesis.score)
 
 
 def normalize_(logits: Float[Tensor, "rows vocabulary"]) -> None:
-    """Make log-probabilities of them, in place.
-
-    A few rows at a time on a CPU, so that they stay in its cache.
-    """
+    """Make log-probabilities of them, in place; on a CPU a few rows at a time, for its cache."""
     for piece in [logits] if logits.is_cuda else logits.split(16):
         piece.sub_(piece.logsumexp(1, keepdim=True))
 
 
 def worth_leaving(n_going_on: int, n_rows: int) -> bool:
-    """Whether those that are done should leave the batch now: to move the others costs time too.
-
-    Until an eighth is done, all are carried along; what the done ones write is not looked at.
-    """
+    """Whether those that are done should leave the batch: to move the others costs time too, so
+    until an eighth is done all are carried along, and what the done ones write is not looked at."""
     return 8 * (n_rows - n_going_on) >= n_rows
 
 
 class Permissions:
     """Which tokens may come next: never a forbidden one, and at the limit only the end marker.
 
-    A hypothesis that reaches its limit is therefore closed by the end marker, at the
-    log-probability that the model gives to it: every hypothesis is a whole sequence under the
-    model. Nothing is renormalized over the tokens that remain.
+    A hypothesis that reaches its limit is closed by the end marker at the log-probability that the
+    model gives to it: nothing is renormalized over the tokens that remain.
     """
 
     def __init__(self, rules: Rules):

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from typing import Literal, cast
 
-import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -116,15 +115,6 @@ class Layer(nn.Module):
 
 class Stack(nn.ModuleList):
     """Layers one upon another, named by their numbers; token by token: `headway.core.cache`."""
-
-    def past(
-        self, length: int, device: torch.device | str | None = None
-    ) -> Bool[Tensor, "1 1 query key"] | None:
-        """The mask of a decoder, whose attention must not see the future; see `MultiHeadAttention`.
-
-        None where its attention hides the future by itself.
-        """
-        return next(iter(self)).self_attention.past(length, device)
 
     def __iter__(self) -> Iterator[Layer]:
         return cast("Iterator[Layer]", super().__iter__())

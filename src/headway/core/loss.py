@@ -54,8 +54,8 @@ def projected_label_smoothed(
 ) -> Loss:
     """`label_smoothed(project(features, output_weight, output_bias), ...)`, in little memory.
 
-    The logits of `chunk` tokens at a time are turned into their gradient at once, so memory does
-    not grow with tokens x vocabulary. 0 takes as many as suit a CPU's cache, or a GPU.
+    The logits of `chunk` tokens at a time are turned into their gradient at once; 0 takes as many
+    as suit a CPU's cache, or a GPU.
     """
     fitting = LOGITS_AT_ONCE // len(output_weight)
     chunk = chunk or (2048 if features.is_cuda else min(max(fitting, 128), 2048))

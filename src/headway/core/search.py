@@ -1,7 +1,7 @@
-"""The door to decoding: `search` for a batch that has been started, `decode_all` for many texts."""
+"""Search of a batch that has been started, and of many texts in batches."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -9,12 +9,10 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from headway.core.beam import beam_search
+from headway.core.beam import beam_search, greedy
 from headway.core.errors import ConfigError
-from headway.core.greedy import greedy
-from headway.core.hypothesis import Hypothesis, Rules, diverged, length_limits
+from headway.core.hypothesis import DecodingSettings, Hypothesis, Rules, diverged, length_limits
 from headway.core.interfaces import State, StepDecoder
-from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import SpecialIds
 
 Ids = Sequence[int] | np.ndarray[Any, np.dtype[Any]]
@@ -27,10 +25,6 @@ Share = Callable[[Work, Sequence[Batch]], Iterable[tuple[int, list[list[Hypothes
 
 METHODS: Mapping[str, Method] = {"beam": beam_search, "greedy": greedy}
 BATCH_TOKENS = 8192
-SHARES = 4
-"""More than one batch are evened to a multiple of so many, for several processes to share."""
-LEAST_SHARE = 2048
-"""Batches are not made smaller than this many tokens for it."""
 
 
 class SearchRequest(NamedTuple):
@@ -56,17 +50,6 @@ Decode = Callable[[StepDecoder, Sequence[Ids], SearchRequest], list[list[Hypothe
 """`decode_all`, or what is given in its place."""
 
 
-@runtime_checkable
-class Engine(Protocol):
-    """A search from outside, prepared for one model, of whose weights it may hold a copy."""
-
-    def search(
-        self, decoder: StepDecoder, sources: Sequence[Ids], request: SearchRequest
-    ) -> list[list[Hypothesis]]:
-        """What `decode_all` gives; of a source that is left to our own search nothing."""
-        ...
-
-
 def search(
     decoder: StepDecoder,
     state: State,
@@ -77,7 +60,7 @@ def search(
     """For each row of a started `state` its hypotheses, best first.
 
     `last` is what each row is fed first: the begin marker, or the last token of the prefix that it
-    was started with. It is on the decoder's device, as `rules.max_lengths` is.
+    was started with.
 
     Raises `HeadwayError` where a sentence gets no output of finite log-probability, `ConfigError`
     for a method that is none of `methods`.
@@ -96,23 +79,30 @@ def in_turn(work: Work, batches: Sequence[Batch]) -> Iterable[tuple[int, list[li
     return enumerate(map(work, batches))
 
 
+def like_lengths(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
+    """Indices in batches, longest first, each of at most `batch_tokens` tokens with padding."""
+    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    batches = []
+    while order:
+        n_rows = max(1, batch_tokens // lengths[order[0]])
+        batches.append(order[:n_rows])
+        order = order[n_rows:]
+    return batches
+
+
 def decode_all(
     decoder: StepDecoder,
     sources: Sequence[Ids],
     request: SearchRequest,
-    engine: Engine | None = None,
     methods: Mapping[str, Method] = METHODS,
     share: Share = in_turn,
+    batched: Callable[[Sequence[int], int], list[list[int]]] = like_lengths,
 ) -> list[list[Hypothesis]]:
     """Search for the outputs of many sources (ids without markers), in their order.
 
-    What `engine` leaves, all without one, is searched for here. Sentences of like length share a
-    batch; the batches are the same however they are shared out.
+    `batched` puts their lengths into batches; these are the same however they are shared out.
     """
     special, settings, device = request.special, request.settings, request.device
-    results: list[list[Hypothesis]] = [[] for _ in sources]
-    if engine is not None:
-        results = engine.search(decoder, sources, request)
 
     def work(batch: Batch) -> list[list[Hypothesis]]:
         with torch.inference_mode():
@@ -125,37 +115,11 @@ def decode_all(
             last = torch.full_like(n_read, special.decoder_begin)
             return search(decoder, decoder.start(source.to(device)), last, rules, methods)
 
-    left = [i for i, one in enumerate(results) if not one]
-    n_tokens = [max(len(sources[i]) + 1, request.least_tokens) for i in left]
-    lengths = [n * settings.rows for n in n_tokens]
-    batches = [[left[n] for n in batch] for batch in even_batches(lengths, request.batch_tokens)]
+    lengths = [max(len(ids) + 1, request.least_tokens) * settings.rows for ids in sources]
+    batches = batched(lengths, request.batch_tokens)
+    results: list[list[Hypothesis]] = [[] for _ in sources]
     for number, found in share(work, batches):
         for i, one in zip(batches[number], found, strict=True):
             results[i] = one
         request.done(len(found))
     return results
-
-
-def even_batches(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
-    """Batches of at most `batch_tokens`: where there are several, `SHARES` of them, or twice as
-    many, .., of like size, as far as none gets smaller than `LEAST_SHARE`."""
-    n_tokens = sum(lengths)
-    n_batches = len(batches := like_lengths(lengths, batch_tokens))
-    wanted = min(-(-n_batches // SHARES) * SHARES, n_tokens // LEAST_SHARE)
-    if wanted <= n_batches:
-        return batches
-    share = n_tokens // wanted
-    while len(batches := like_lengths(lengths, share)) > wanted:  # padding and whole rows
-        share += 1 + share // 32
-    return batches
-
-
-def like_lengths(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
-    """Indices in batches, longest first, each of at most `batch_tokens` tokens with padding."""
-    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
-    batches = []
-    while order:
-        n_rows = max(1, batch_tokens // lengths[order[0]])
-        batches.append(order[:n_rows])
-        order = order[n_rows:]
-    return batches

@@ -19,11 +19,11 @@ from headway.core.config import Sections, merge
 from headway.core.dataset import Dataset, PairsSettings, prepare_in_memory
 from headway.core.disk import checksum
 from headway.core.errors import DataError, StoppedError, command
+from headway.core.hypothesis import DecodingSettings
 from headway.core.optimizer import FlatAdam, ParametersApart, load_weights
 from headway.core.presets import PRESETS
 from headway.core.run_folder import RunFolder
 from headway.core.schedules import paper_peak
-from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
 from headway.core.settings import preset as sections_of
 from headway.core.subwords import TextSettings

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.core import cache
-from headway.core.attention import MultiHeadAttention, padding_mask, watched
+from headway.core.attention import MultiHeadAttention, causal_mask, padding_mask
 from headway.core.dropout import Dropout, check_dropout
 from headway.core.embedding import (
     LearnedPositions,
@@ -22,18 +22,9 @@ from headway.core.embedding import (
     output_matrix,
     project,
 )
-from headway.core.errors import ConfigError, refuse_beyond
-from headway.core.interfaces import NEEDS_SOURCE, AttentionWeights, Step
+from headway.core.errors import ConfigError
+from headway.core.interfaces import NEEDS_SOURCE, Step
 from headway.core.layers import Activation, FeedForward, Layer, Norm, Stack
-
-_MOST = {
-    **dict.fromkeys(("d_model", "heads", "d_k", "d_v"), 1 << 16),
-    "d_ff": 1 << 20,
-    "max_length": 1 << 24,
-    "layer_norm_epsilon": 1.0,
-    "residual_gain": 1_000.0,
-}
-"""Far beyond any model; what is larger would be built for ever."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +70,6 @@ class LayerConfig:
         for name in (*layers, "d_model", "d_ff", "heads", "max_length"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
-        refuse_beyond(self, {**dict.fromkeys(layers, 1_000), **_MOST})
         if not self.layer_norm_epsilon > 0:
             raise ConfigError(
                 f"layer_norm_epsilon must be above 0; got {self.layer_norm_epsilon}. "
@@ -122,6 +112,12 @@ class LayerConfig:
     def self_attention(self, *, causal: bool) -> MultiHeadAttention:
         """Of one layer; `causal`: it is to see nothing that comes later."""
         return self.attention()
+
+    def past(
+        self, length: int, device: torch.device | str | None = None
+    ) -> Bool[Tensor, "1 1 query key"] | None:
+        """The mask of a decoder, which hides the future; None if its attention does so itself."""
+        return causal_mask(length, device)
 
     def added_positions(self) -> nn.Module:
         """What is added to the embeddings."""
@@ -225,7 +221,7 @@ class Transformer(nn.Module):
         Padding behind the target needs no mask: no real position looks that far.
         """
         encoded, source_visible = self.encode(source)
-        visible = self.decoder.past(target.shape[1], target.device)
+        visible = self.config.past(target.shape[1], target.device)
         x = self.decoder(self.embed_target(target), visible, encoded, source_visible)
         return self.decoder_norm(x)
 
@@ -234,19 +230,6 @@ class Transformer(nn.Module):
     ) -> Float[Tensor, "batch target vocabulary"]:
         """Logits for the token after each of `target`'s (`<s> y1 .. yn`; teacher forcing)."""
         return project(self.features(source, target), self.output_weight, self.output_bias)
-
-    def look(
-        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
-    ) -> AttentionWeights:
-        """The attention weights of every layer and head in one pass."""
-        across = [layer.cross_attention for layer in self.decoder if layer.cross_attention]
-        with (
-            watched(layer.self_attention for layer in self.encoder) as encoder,
-            watched(layer.self_attention for layer in self.decoder) as decoder,
-            watched(across) as cross,
-        ):
-            self.features(source, target)
-        return AttentionWeights(*(torch.stack(maps) for maps in (encoder, decoder, cross)))
 
     @torch.no_grad()
     def start(

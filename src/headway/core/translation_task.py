@@ -13,11 +13,10 @@ from torch import Tensor, nn
 from headway.core.batching import BatchStream, Indices, Rounds, TokenBatches, pad
 from headway.core.bleu import SentenceStatistics, bleu_statistics
 from headway.core.errors import ConfigError
-from headway.core.hypothesis import Hypothesis
+from headway.core.hypothesis import DecodingSettings, Hypothesis
 from headway.core.interfaces import Seq2Seq, StepDecoder
 from headway.core.loss import Loss, projected_label_smoothed
 from headway.core.search import Decode, SearchRequest, decode_all
-from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Batch, TaskState, Validation
 from headway.core.training_settings import TrainingSettings

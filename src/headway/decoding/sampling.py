@@ -1,16 +1,16 @@
 """Sampling: the next token is drawn, not chosen."""
 
+from typing import cast
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headway.core.beam import best
-from headway.core.greedy import roll_out
-from headway.core.hypothesis import Hypothesis, Rules, diverged
+from headway.core.beam import roll_out
+from headway.core.hypothesis import Hypothesis, Rules, diverged, ranked
 from headway.core.interfaces import State, StepDecoder
-
-ONLY_DRAWN = ("temperature", "top_k", "top_p", "seed")
-"""Settings of sampling, which no other method looks at."""
+from headway.decoding.ranking import chunked_best
+from headway.decoding.settings import SamplingSettings
 
 
 def draw(
@@ -33,7 +33,7 @@ def draw(
     if n_ranked == n_tokens and top_p >= 1:
         probabilities = probabilities_of(logits / temperature)
         return torch.multinomial(probabilities, 1, generator=generator).squeeze(1)
-    highest, tokens = best(logits, logits.new_zeros(len(logits), 1), n_ranked)
+    highest, tokens = chunked_best(logits, logits.new_zeros(len(logits), 1), n_ranked)
     probabilities = probabilities_of(highest / temperature)
     before = probabilities.cumsum(dim=1) - probabilities  # of all the tokens that rank higher
     probabilities = probabilities.masked_fill(before >= top_p, 0.0)
@@ -63,7 +63,7 @@ def sample(
     generator state and the same batch give the same output; without a generator a new one is
     seeded with the settings' seed, so that every call draws alike.
     """
-    settings = rules.settings
+    settings = cast(SamplingSettings, rules.settings)
     if generator is None:
         generator = torch.Generator(last.device).manual_seed(settings.seed)
 
@@ -76,5 +76,11 @@ def sample(
             generator=generator,
         )
 
-    rules = rules._replace(want_scores=True)
-    return roll_out(decoder, state, last, rules, choose=choose, copies=settings.n_best)
+    n = settings.n_best
+    sentence = torch.arange(len(last), device=last.device).repeat_interleave(n)
+    if n > 1:
+        state, last = state.select(sentence), last[sentence]
+    limits = rules.max_lengths[sentence]
+    rules = rules._replace(max_lengths=limits, want_scores=True)
+    found = roll_out(decoder, state, last, rules, choose)
+    return [ranked(found[i : i + n]) for i in range(0, len(found), n)]

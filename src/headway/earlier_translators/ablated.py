@@ -12,10 +12,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from headway.core.attention import MultiHeadAttention, causal_mask, padding_mask, watched
+from headway.core.attention import MultiHeadAttention, causal_mask, padding_mask
 from headway.core.embedding import project
 from headway.core.errors import ConfigError
-from headway.core.interfaces import NEEDS_SOURCE, AttentionWeights, Step
+from headway.core.interfaces import NEEDS_SOURCE, Step
 from headway.core.layers import Layer, Residual, Stack, alignment_layer
 from headway.core.transformer import Transformer
 from headway.earlier_translators.variants import (
@@ -28,6 +28,7 @@ from headway.earlier_translators.variants import (
     WithoutResidual,
     WithoutSublayer,
 )
+from headway.nn.attention_weights import watched
 from headway.nn.positioned import PositionedConfig
 
 
@@ -147,20 +148,6 @@ class Ablated(Transformer):
         visible = causal_mask(target.shape[1], target.device) if self.config.causal else real
         x = self.decoder(self.embed_target(target), visible, encoded, source_visible)
         return self.decoder_norm(x)
-
-    def look(
-        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
-    ) -> AttentionWeights:
-        """The attention weights of every layer and head; no layers where there is no attention."""
-        if self.config.cross != "none":
-            return super().look(source, target)
-        with (
-            watched(layer.self_attention for layer in self.encoder) as encoder,
-            watched(layer.self_attention for layer in self.decoder) as decoder,
-        ):
-            self.features(source, target)
-        across = encoder[0].new_zeros(0, *decoder[0].shape[:3], source.shape[1])
-        return AttentionWeights(torch.stack(encoder), torch.stack(decoder), across)
 
     @torch.no_grad()
     def start(  # type: ignore[override]  # its own kind of state, which only its own step sees

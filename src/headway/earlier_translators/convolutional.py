@@ -19,8 +19,9 @@ from headway.core.cache import kept_sentences
 from headway.core.dropout import Dropout, check_dropout
 from headway.core.embedding import LearnedPositions, output_matrix, project
 from headway.core.errors import ConfigError, refuse_beyond
-from headway.core.interfaces import NEEDS_SOURCE, AttentionWeights, Step
+from headway.core.interfaces import NEEDS_SOURCE, Step
 from headway.earlier_translators.convolution import HALF, GatedBlock, refuse_lopsided
+from headway.nn.attention_weights import AttentionWeights
 
 EMBEDDED = 0.1
 """Standard deviation of embeddings at first: scores d . z then begin near zero, which is why they

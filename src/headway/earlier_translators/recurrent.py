@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from headway.core.dropout import Dropout, check_dropout
 from headway.core.embedding import TokenEmbedding, output_matrix, project
 from headway.core.errors import ConfigError, refuse_beyond
-from headway.core.interfaces import NEEDS_SOURCE, AttentionWeights, Step
+from headway.core.interfaces import NEEDS_SOURCE, Step
 from headway.earlier_translators.recurrent_attention import (
     AdditiveScores,
     AttendedSource,
@@ -29,6 +29,7 @@ from headway.earlier_translators.recurrent_decoders import (
     Memories,
     RecurrentDecoder,
 )
+from headway.nn.attention_weights import AttentionWeights
 from headway.nn.bidirectional import TwoWayEncoder
 from headway.nn.recurrent import Recurrence, RecurrentState
 
@@ -179,7 +180,7 @@ class RecurrentTranslator(nn.Module):
     def look(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> AttentionWeights:
-        """See `headway.core.interfaces.Lookable`; raises ConfigError without attention."""
+        """See `headway.nn.attention_weights.Lookable`; raises ConfigError without attention."""
         _, weights = self.decoded(source, target)
         if weights is None:
             raise ConfigError(

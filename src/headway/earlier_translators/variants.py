@@ -14,16 +14,19 @@ from torch import Tensor, nn
 
 from headway.core.attention import MultiHeadAttention, ReadyMask, masked_softmax
 from headway.core.layers import FeedForward, Residual
+from headway.nn.positions import PositionedAttention
 
 # -- attention --------------------------------------------------------------------------------
 
 
-class ExchangedAttention(MultiHeadAttention):
+class ExchangedAttention(PositionedAttention):
     """Stands where a standard attention stood, with its projections."""
 
     def __init__(self, standard: MultiHeadAttention) -> None:
         nn.Module.__init__(self)
-        self.heads, self.rotary, self.relative = standard.heads, standard.rotary, standard.relative
+        self.heads = standard.heads
+        self.rotary = getattr(standard, "rotary", None)
+        self.relative = getattr(standard, "relative", None)
         self.to_query, self.to_key = standard.to_query, standard.to_key
         self.to_value, self.to_output = standard.to_value, standard.to_output
         self.dropout = standard.dropout
@@ -32,18 +35,18 @@ class ExchangedAttention(MultiHeadAttention):
 class UnscaledAttention(ExchangedAttention):
     """softmax(Q K^T) V: equation 1 without its 1/sqrt(d_k)."""
 
-    def projected(
-        self, x: Float[Tensor, "batch query d_model"], memory: Float[Tensor, "batch key d_model"]
-    ) -> tuple[
-        Float[Tensor, "batch heads query d_k"],
-        Float[Tensor, "batch heads key d_k"],
-        Float[Tensor, "batch heads key d_v"],
-        Float[Tensor, "batch heads query key"] | None,
-    ]:
+    def prepared(
+        self,
+        query: Float[Tensor, "batch heads query d_k"],
+        key: Float[Tensor, "batch heads key d_k"],
+        mask: ReadyMask | None = None,
+    ) -> tuple[Float[Tensor, "batch heads query d_k"], ReadyMask | None]:
         """Queries times sqrt(d_k), which undoes the division; so too what distances add."""
-        query, key, value, bias = super().projected(x, memory)
+        query, mask = super().prepared(query, key, mask)
         scale = query.shape[-1] ** 0.5
-        return query * scale, key, value, None if bias is None else bias * scale
+        if mask is not None and self.relative is not None:
+            mask = mask._replace(hidden=mask.hidden * scale)
+        return query * scale, mask
 
 
 class WeighingAttention(ExchangedAttention):

@@ -6,14 +6,22 @@ from typing import NamedTuple, cast
 import torch
 
 from headway.core.errors import ConfigError
-from headway.core.hypothesis import Hypothesis, Rules, diverged, length_limits, ranked, scored
+from headway.core.hypothesis import (
+    DecodingSettings,
+    Hypothesis,
+    Rules,
+    diverged,
+    length_limits,
+    ranked,
+    scored,
+)
 from headway.core.interfaces import StepDecoder
 from headway.core.runtime import EngineName, available_cores
 from headway.core.search import Ids, SearchRequest
-from headway.core.search_settings import DecodingSettings
 from headway.core.transformer import Transformer
 from headway.corpora.cache import silent
 from headway.decoding.begun import unbegun
+from headway.decoding.settings import draws
 from headway.engine.building import NoEngineError, engine_library
 from headway.engine.packing import Packed
 from headway.engine.shortlist import Shortlist, opened
@@ -26,7 +34,7 @@ MOST_BEAM = 64
 
 
 class NativeEngine:
-    """Searches with a copy of a Transformer's weights; a `headway.core.search.Engine`."""
+    """Searches with a copy of a Transformer's weights; a `headway.translation.decoding.Engine`."""
 
     def __init__(
         self, model: Transformer, packed: Packed, leave: Callable[[str], None] = silent
@@ -121,7 +129,7 @@ def unwrapped(decoder: StepDecoder) -> tuple[StepDecoder, list[int], Shortlist |
 
 def beyond(settings: DecodingSettings) -> str:
     """Why the engine cannot search so; nothing if it can."""
-    if settings.draws:
+    if draws(settings):
         return "it draws no samples"
     return f"its widest beam is {MOST_BEAM}" if settings.rows > MOST_BEAM else ""
 

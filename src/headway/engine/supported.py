@@ -80,7 +80,6 @@ def told(model: Transformer) -> dict[str, Any]:
     return {
         "activate": ACTIVATIONS[config.activation],
         "heads": config.heads,
-        "rotary": None,
         "norm_first": config.norm == "pre",
         "eps": config.layer_norm_epsilon,
         "scale": model.target_embedding.scale,

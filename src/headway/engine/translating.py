@@ -26,7 +26,7 @@ Integers = np.ndarray[Any, np.dtype[np.int32]]
 
 
 class Search(NamedTuple):
-    """How hypotheses are searched for; see `headway.core.search_settings.DecodingSettings`."""
+    """How hypotheses are searched for; see `headway.core.hypothesis.DecodingSettings`."""
 
     begin: int
     end: int

@@ -164,8 +164,9 @@ def _fill_attention(
     for linear, group in zip(spec.linear, (*groups, [attention.to_output]), strict=True):
         _fill_linear(linear, *group)
     _fill_norm(spec.layer_norm, around.norm)
-    if attention.relative is not None:
-        keys = _array(attention.relative.keys)
+    relative = getattr(attention, "relative", None)
+    if relative is not None:
+        keys = _array(relative.keys)
         spec.relative_position_keys = keys
         spec.relative_position_values = np.zeros_like(keys)  # ours has none, see RelativePositions
 

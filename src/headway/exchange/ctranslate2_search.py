@@ -13,14 +13,21 @@ from typing import Any
 import torch
 
 from headway.core.errors import ConfigError
-from headway.core.hypothesis import Hypothesis, Rules, length_limits, ranked, scored
+from headway.core.hypothesis import (
+    DecodingSettings,
+    Hypothesis,
+    Rules,
+    length_limits,
+    ranked,
+    scored,
+)
 from headway.core.interfaces import StepDecoder
 from headway.core.search import Ids, SearchRequest
-from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.decoding.begun import Begun
 from headway.decoding.forced import attention_over
+from headway.decoding.settings import draws
 from headway.engine.shortlist import opened
 
 BATCH: dict[str, Any] = {"max_batch_size": 1024, "batch_type": "tokens", "max_input_length": 0}
@@ -31,7 +38,7 @@ PATIENCE = 2
 
 
 class CTranslate2Search:
-    """Searches with a model's exported weights; a `headway.core.search.Engine`."""
+    """Searches with a model's exported weights; a `headway.translation.decoding.Engine`."""
 
     def __init__(
         self,
@@ -91,7 +98,7 @@ class CTranslate2Search:
             return "it goes on from no given beginning"
         if decoder is not self.model or self.model._forward_hooks:
             return "the model is not the one that was exported, or something looks into it"
-        if settings.draws:
+        if draws(settings):
             return "it draws no samples"
         return f"its widest beam is {widest} here" if settings.rows > widest else ""
 

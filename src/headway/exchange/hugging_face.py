@@ -16,10 +16,11 @@ from torch.nn.utils.rnn import pad_sequence
 
 from headway.core.embedding import sinusoids
 from headway.core.errors import ConfigError, HeadwayError
+from headway.core.hypothesis import DecodingSettings
 from headway.core.layers import Norm
-from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
+from headway.decoding.settings import draws
 from headway.exchange.agreement import Ids
 from headway.exchange.marian_weights import POSITIONS, sines_first, to_theirs
 
@@ -151,7 +152,7 @@ def description(config: TransformerConfig, n_tokens: int, family: Family) -> dic
 
 def generation_of(decoding: DecodingSettings) -> dict[str, Any]:
     """A run's search, as far as generation_config.json can say it."""
-    beams = 1 if decoding.draws else decoding.rows
+    beams = 1 if draws(decoding) else decoding.rows
     if beams == 1:
         return {"num_beams": 1}
     return {"num_beams": beams, "length_penalty": decoding.length_penalty}
@@ -160,7 +161,7 @@ def generation_of(decoding: DecodingSettings) -> dict[str, Any]:
 def unlike_the_run(decoding: DecodingSettings) -> list[str]:
     """What `transformers` does otherwise than a run's search, by what it was told."""
     said = ["an output ends at max_length, not by its source's length"]
-    if decoding.draws:
+    if draws(decoding):
         said.append("tokens are not drawn, unless generate(do_sample=True, ..) says so")
     elif decoding.rows > 1 and decoding.length_penalty:
         power = f"** {decoding.length_penalty:g}"

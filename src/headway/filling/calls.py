@@ -45,7 +45,7 @@ def translate_files(
     same meaning: `out` or `in_place`, `overwrite`, `memory`, `fuzzy_from`, `glossary`, `codes`,
     `report`, `leave_below`, `keep_going`, `source_language`, `target_language`; with
     `everything=True` each unit has a row in `FileReport.rows`, not only what should be looked at.
-    `decoding` are settings of `DecodingSettings`. Without a run (None), `memory` fills in alone.
+    `decoding` are settings of `SamplingSettings`. Without a run (None), `memory` fills in alone.
 
     >>> headway.translate_files("runs/x", "po/", out="new/", memory=["old.tmx"], leave_below=0.4)
 

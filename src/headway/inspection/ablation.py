@@ -152,7 +152,7 @@ def _parts_of_layer(path: str, layer: Layer) -> Iterator[tuple[str, SwitchablePa
         yield f"{path}.{name}.residual", SwitchablePart(partial(_without_residual, around))
         if attention is None:
             continue
-        if name == "self" and path.startswith("decoder") and not attention.window:
+        if name == "self" and path.startswith("decoder") and not getattr(attention, "window", 0):
             yield (
                 f"{path}.{name}.mask",
                 SwitchablePart(partial(_without_mask, attention), rereads=True),

@@ -11,10 +11,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headway.core.beam import Chosen, beam_search, best
+from headway.core.beam import Chosen, beam_search
 from headway.core.errors import ConfigError
-from headway.core.hypothesis import Hypothesis, Rules, diverged, penalty
-from headway.core.search_settings import DecodingSettings
+from headway.core.hypothesis import DecodingSettings, Hypothesis, Rules, diverged, penalty
+from headway.decoding.ranking import chunked_best
 from headway.inspection.inspected_model import Writing
 
 Fate = Literal["kept", "pruned", "finished", "open"]
@@ -151,8 +151,10 @@ class _Notes:
             place = torch.tensor([[self._forced_token(scores.shape[1])]], device=scores.device)
             chosen = (before + scores.gather(1, place), place)
         else:
-            chosen = best(scores, before, count)
-        considered = best(scores, before, count + min(count, MOST_PRUNED))[1].flatten().tolist()
+            chosen = chunked_best(scores, before, count)
+        considered = (
+            chunked_best(scores, before, count + min(count, MOST_PRUNED))[1].flatten().tolist()
+        )
         kept = chosen[1].flatten().tolist()
         sums = (before.view(-1, 1) + scores).flatten()
         self.n_steps += 1

@@ -175,9 +175,9 @@ def code_lines(layer: Layer) -> dict[str, CodeLine]:
         else ("self.norm(x + ", "self.norm(x + ")
     )
     return {
-        "query": line_of(attention.projected, "self.to_query("),
-        "key": line_of(attention.projected, "self.to_key("),
-        "value": line_of(attention.projected, "self.to_value("),
+        "query": line_of(MultiHeadAttention.projected, "self.to_query("),
+        "key": line_of(MultiHeadAttention.projected, "self.to_key("),
+        "value": line_of(MultiHeadAttention.projected, "self.to_value("),
         "scores": line_of(scored, "scores = "),
         "visible": line_of(equation_1.masked_softmax, "+ mask.hidden"),
         "weights": line_of(equation_1.softmax, ".softmax("),

@@ -13,6 +13,7 @@ from headway.core.embedding import TokenEmbedding
 from headway.earlier_translators.convolution import Convolution
 from headway.inspection.packing import missing, packed
 from headway.inspection.passage_analysis import PassageAnalysis
+from headway.nn.positions import PositionedAttention
 from headway.nn.recurrent import RecurrentLayer
 
 N_POSITIONS = 64
@@ -72,7 +73,10 @@ def order_known_by(model: nn.Module, config: Any) -> str:
     the page has words for."""
     bricks = list(model.modules())
     attentions = [brick for brick in bricks if isinstance(brick, MultiHeadAttention)]
-    if any(one.rotary or one.relative is not None for one in attentions):
+    if any(
+        isinstance(one, PositionedAttention) and (one.rotary or one.relative is not None)
+        for one in attentions
+    ):
         return "attention"
     if getattr(config, "order", 0):
         return "window"

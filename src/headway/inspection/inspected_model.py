@@ -16,10 +16,9 @@ from jaxtyping import Int
 from torch import Tensor
 
 from headway.core.errors import ConfigError
-from headway.core.hypothesis import Rules
+from headway.core.hypothesis import DecodingSettings, Rules
 from headway.core.interfaces import State, StepDecoder
 from headway.core.runtime import Device
-from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
 from headway.operations.argument_errors import refuse_no_unicode

@@ -9,8 +9,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from headway.core.hypothesis import diverged, length_limits
-from headway.core.search_settings import DecodingSettings
+from headway.core.hypothesis import DecodingSettings, diverged, length_limits
 from headway.inspection.beam_tree import Tree, search_tree
 from headway.inspection.inspected_model import InspectedModel, Passage, Writing
 

@@ -30,9 +30,10 @@ from torch import Tensor, nn
 
 from headway.core.attention import MultiHeadAttention, ReadyMask
 from headway.core.errors import ConfigError
-from headway.core.interfaces import Lookable
 from headway.core.layers import FeedForward, Layer, Residual, Stack
-from headway.nn.windowed import band
+from headway.nn.attention_weights import Lookable
+from headway.nn.positions import PositionedAttention
+from headway.nn.windowed import WindowedAttention, band
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -147,11 +148,14 @@ def watch_attention(notes: TensorRecorder, name: str, attention: MultiHeadAttent
 
     def look(x: Tensor, memory: Tensor, mask: ReadyMask | None = None) -> None:
         if hasattr(attention, "to_query"):
-            query, key, value, bias = attention.projected(x, memory)
+            query, key, value = attention.projected(x, memory)
+            bias = None
+            if isinstance(attention, PositionedAttention):
+                query, bias = attention.prepared(query, key)
             notes.note(f"{name}.query", query)
             notes.note(f"{name}.key", key)
             if not hasattr(attention, "to_score"):  # then no product of the two is a score
-                notes.note(f"{name}.scores", scores_of(attention, query, key, bias))
+                notes.note(f"{name}.scores", scores_of(query, key, bias))
         else:
             value = attention.split(attention.to_value(memory))
         notes.note(f"{name}.value", value)
@@ -167,16 +171,13 @@ def watch_attention(notes: TensorRecorder, name: str, attention: MultiHeadAttent
 
 
 def scores_of(
-    attention: MultiHeadAttention,
     query: Float[Tensor, "batch heads query d_k"],
     key: Float[Tensor, "batch heads key d_k"],
-    bias: Float[Tensor, "batch heads query key"] | None,
+    bias: ReadyMask | None,
 ) -> Float[Tensor, "batch heads query key"]:
     """q k^T / sqrt(d_k), and what relative positions add: as `attention_weights` has it."""
     scores = (query / query.shape[-1] ** 0.5) @ key.transpose(-2, -1)
-    if bias is None and attention.relative is not None:  # a window's `gather` finds it
-        bias = attention.relative(query, n_keys=key.shape[2])
-    return scores if bias is None else scores + bias
+    return scores if bias is None else scores + bias.hidden
 
 
 def visible_to(
@@ -190,9 +191,9 @@ def visible_to(
     visible = torch.ones(shape, dtype=torch.bool, device=x.device)
     if mask is not None:
         visible = visible & (mask.hidden == 0) & mask.sees_any
-    if attention.window:
-        causal = bool(getattr(attention, "causal", False))
-        near = band(x.shape[1], attention.window, causal=causal, device=x.device)
+    if isinstance(attention, WindowedAttention):
+        window, causal = attention.window, attention.causal
+        near = band(x.shape[1], window, causal=causal, device=x.device)
         visible = visible & near
     return visible
 

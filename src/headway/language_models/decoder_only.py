@@ -8,17 +8,18 @@ matrix of GPT-2 is two (`tied = false`): as embeddings it is divided by sqrt(d_m
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.core import cache
 from headway.core.attention import MultiHeadAttention, ReadyMask
-from headway.core.cache import Cache, KeysAndValues, StackState
+from headway.core.cache import Cache, StackState
 from headway.core.dropout import Dropout
 from headway.core.embedding import TokenEmbedding, output_matrix
-from headway.core.interfaces import Carried, Read, Step
+from headway.core.interfaces import Step
 from headway.core.layers import Activation, Norm, Stack
 from headway.core.transformer import initialize, last_norm, layer
+from headway.language_models.interfaces import Carried, Read
 from headway.language_models.text_alone import TextModel, prompt
 from headway.nn.positioned import PositionedLayers, Positions
 
@@ -75,7 +76,7 @@ class DecoderOnly(TextModel):
 
     def read(self, fed: Int[Tensor, "batch length"], carried: Carried | None = None) -> Read:
         """See `NeuralLanguageModel`. Padding behind the text needs no mask: nothing looks at it."""
-        visible = self.stack.past(fed.shape[1], fed.device)
+        visible = self.config.past(fed.shape[1], fed.device)
         return Read(self.norm(self.stack(self.embed(fed), visible)), {})
 
     @torch.no_grad()
@@ -86,7 +87,12 @@ class DecoderOnly(TextModel):
     ) -> cache.StackState:
         """Read the prefix in one pass; see `StepDecoder`."""
         ids = prompt(source, prefix, self.output_weight)
-        return read_prefix(self.stack, self.embed(ids), cache.start(self.stack, len(ids)))
+        return read_prefix(
+            self.stack,
+            self.embed(ids),
+            cache.start(self.stack, len(ids)),
+            self.config.past(ids.shape[1], ids.device),
+        )
 
     @torch.no_grad()
     def step(
@@ -98,22 +104,24 @@ class DecoderOnly(TextModel):
 
 
 def read_prefix(
-    stack: Stack, x: Float[Tensor, "rows length d_model"], state: StackState
+    stack: Stack,
+    x: Float[Tensor, "rows length d_model"],
+    state: StackState,
+    visible: Bool[Tensor, "1 1 length length"] | None,
 ) -> StackState:
     """A started `state` after the tokens `x` of each row; of a stack without cross-attention."""
     n_rows, length, _ = x.shape
     if not length:
         return state
-    visible = stack.past(length, x.device)
     mask = None if visible is None else ReadyMask.of(visible, x.dtype)
     keys: list[Tensor] = []
     values: list[Tensor] = []
 
     def look_back(attention: MultiHeadAttention, y: Tensor) -> Tensor:
-        query, key, value, bias = attention.projected(y, y)
+        query, key, value = attention.projected(y, y)
         keys.append(key)
         values.append(value)
-        context = attention.gather(query, key, value, mask, bias)
+        context = attention.gather(query, key, value, mask)
         return attention.to_output(context.transpose(1, 2).flatten(2))
 
     for one in stack:
@@ -121,7 +129,7 @@ def read_prefix(
         x = one.around_feed_forward(x, one.feed_forward)
     return replace(
         state,
-        cache=Cache(KeysAndValues(torch.stack(keys), torch.stack(values)), length),
+        cache=Cache(torch.stack(keys), torch.stack(values), length),
         length=length,
         used=length,
         positions=torch.arange(length, device=x.device).expand(n_rows, -1),

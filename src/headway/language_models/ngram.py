@@ -15,7 +15,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError, refuse_beyond
-from headway.core.interfaces import Carried, Scored, Step
+from headway.core.interfaces import Step
+from headway.language_models.interfaces import Carried, Scored
 
 Smoothing = Literal["none", "add-one", "add-k", "kneser-ney", "modified-kneser-ney", "backoff"]
 

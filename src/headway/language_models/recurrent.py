@@ -18,7 +18,8 @@ from torch import Tensor, nn
 from headway.core.dropout import check_dropout
 from headway.core.embedding import TokenEmbedding, output_matrix
 from headway.core.errors import ConfigError, refuse_beyond
-from headway.core.interfaces import Carried, Read, Step
+from headway.core.interfaces import Step
+from headway.language_models.interfaces import Carried, Read
 from headway.language_models.text_alone import TextModel, prompt
 from headway.nn.recurrent import Recurrence, RecurrentStack, RecurrentState
 

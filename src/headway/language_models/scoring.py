@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from torch import nn
 
 from headway.core.batching import pad
-from headway.core.interfaces import Carried, LanguageModel
 from headway.core.subwords import SpecialIds
 from headway.corpora.streams import Stream, TokenRows
+from headway.language_models.interfaces import Carried, LanguageModel
 from headway.languages.segmenting import parts_no_words
 
 LogProbs = NDArray[np.float64]

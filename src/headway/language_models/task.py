@@ -11,12 +11,12 @@ from torch import Tensor, nn
 
 from headway.core.batching import BatchStream
 from headway.core.errors import refuse_below, refuse_beyond
-from headway.core.interfaces import Carried, NeuralLanguageModel
 from headway.core.loss import Loss, projected_label_smoothed
 from headway.core.subwords import SpecialIds
 from headway.core.training_interfaces import Batch, TaskState, Validation
 from headway.corpora.store import Store
 from headway.corpora.streams import Stream, StreamBatches
+from headway.language_models.interfaces import Carried, NeuralLanguageModel
 from headway.operations.time_budget import PlannedTraining
 
 VALID_ROWS = 16

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from headway.core.embedding import project
 from headway.core.errors import ConfigError
-from headway.core.interfaces import Carried, Read, Scored
+from headway.language_models.interfaces import Carried, Read, Scored
 
 CHUNK = 512
 """Tokens whose logits are made at a time: memory does not grow with tokens x vocabulary."""

@@ -3,19 +3,31 @@
 Relative and rotary positions, and windows, act in self-attention only.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
-from torch import nn
+import torch
+from jaxtyping import Bool
+from torch import Tensor, nn
 
 from headway.core.attention import MultiHeadAttention
 from headway.core.errors import ConfigError, refuse_beyond
 from headway.core.transformer import LayerConfig, TransformerConfig
-from headway.nn.positions import NoPositions, RelativePositions, rotate
+from headway.nn.positions import NoPositions, PositionedAttention, RelativePositions, rotate
 from headway.nn.windowed import WindowedAttention
 
 Positions = Literal["sinusoidal", "learned", "relative", "rotary", "none"]
+
+
+_MOST = {
+    **dict.fromkeys(("d_model", "heads", "d_k", "d_v"), 1 << 16),
+    "d_ff": 1 << 20,
+    "max_length": 1 << 24,
+    "layer_norm_epsilon": 1.0,
+    "residual_gain": 1_000.0,
+}
+"""Far beyond any model; what is larger would be built for ever."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +46,8 @@ class PositionedLayers(LayerConfig):
             raise ConfigError(
                 f"window must not be negative; got {self.window}. 0 is all positions."
             )
-        refuse_beyond(self, {"window": 1 << 24})
+        layers = (one.name for one in fields(self) if one.name.endswith("layers"))
+        refuse_beyond(self, {**dict.fromkeys(layers, 1_000), **_MOST, "window": 1 << 24})
         if self.positions == "rotary" and self.key_size % 2:
             raise ConfigError(
                 f"Rotary positions turn pairs, so d_k must be even; got {self.key_size}. "
@@ -43,10 +56,12 @@ class PositionedLayers(LayerConfig):
 
     def self_attention(self, *, causal: bool) -> MultiHeadAttention:
         """Of one layer; `causal`: it is to see nothing that comes later."""
-        kind = MultiHeadAttention
+        kind: Any = PositionedAttention
         if self.window:
-            kind = partial(WindowedAttention, window=self.window, causal=causal)  # type: ignore[assignment]
-        return kind(
+            kind = partial(WindowedAttention, window=self.window, causal=causal)
+        elif self.positions not in ("relative", "rotary"):
+            return super().self_attention(causal=causal)
+        found: MultiHeadAttention = kind(
             self.d_model,
             self.heads,
             d_k=self.key_size,
@@ -55,6 +70,13 @@ class PositionedLayers(LayerConfig):
             rotary=rotate if self.positions == "rotary" else None,
             relative=RelativePositions(self.key_size) if self.positions == "relative" else None,
         )
+        return found
+
+    def past(
+        self, length: int, device: torch.device | str | None = None
+    ) -> Bool[Tensor, "1 1 query key"] | None:
+        """The mask of a decoder, which hides the future; a window does so itself."""
+        return None if self.window else super().past(length, device)
 
     def added_positions(self) -> nn.Module:
         """What is added to the embeddings."""

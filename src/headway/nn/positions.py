@@ -1,12 +1,14 @@
 """Other positions than the paper's: relative, rotary, or none at all."""
 
 import math
+from collections.abc import Callable
 from functools import cache
 
 import torch
 from jaxtyping import Complex, Float, Int
 from torch import Tensor, nn
 
+from headway.core.attention import MultiHeadAttention, ReadyMask, attention_weights
 from headway.core.embedding import sinusoids
 
 
@@ -79,3 +81,90 @@ def rotate(
     pairs = torch.view_as_complex(x.float().unflatten(-1, (-1, 2)).contiguous())
     # One product of complex numbers: forward and backward a quarter of what four real ones take.
     return torch.view_as_real(pairs * turn).flatten(-2).to(x.dtype)
+
+
+class PositionedAttention(MultiHeadAttention):
+    """Attention that knows positions: `rotary` turns queries and keys by theirs, given the first,
+    and `relative` adds to the scores."""
+
+    def __init__(
+        self,
+        d_model: int,
+        heads: int,
+        *,
+        d_k: int,
+        d_v: int,
+        dropout: float = 0.0,
+        rotary: Callable[..., Tensor] | None = None,
+        relative: RelativePositions | None = None,
+    ) -> None:
+        super().__init__(d_model, heads, d_k=d_k, d_v=d_v, dropout=dropout)
+        self.rotary, self.relative = rotary, relative
+        if relative is not None:  # first among the parameters, which are drawn in their order
+            self._modules = {"relative": self._modules.pop("relative"), **self._modules}
+
+    def projected(
+        self, x: Float[Tensor, "batch query d_model"], memory: Float[Tensor, "batch key d_model"]
+    ) -> tuple[
+        Float[Tensor, "batch heads query d_k"],
+        Float[Tensor, "batch heads key d_k"],
+        Float[Tensor, "batch heads key d_v"],
+    ]:
+        """Queries, keys and values of every head."""
+        query, key, value = super().projected(x, memory)
+        if self.rotary is not None:
+            query, key = self.rotary(query), self.rotary(key)
+        return query, key, value
+
+    def prepared(
+        self,
+        query: Float[Tensor, "batch heads query d_k"],
+        key: Float[Tensor, "batch heads key d_k"],
+        mask: ReadyMask | None = None,
+    ) -> tuple[Float[Tensor, "batch heads query d_k"], ReadyMask | None]:
+        """Queries as they are multiplied with the keys; the mask with what distances add."""
+        if self.relative is None:
+            return query, mask
+        return query, with_bias(mask, self.relative(query, n_keys=key.shape[2]))
+
+    def gather(
+        self,
+        query: Float[Tensor, "batch heads query d_k"],
+        key: Float[Tensor, "batch heads key d_k"],
+        value: Float[Tensor, "batch heads key d_v"],
+        mask: ReadyMask | None = None,
+    ) -> Float[Tensor, "batch heads query d_v"]:
+        """Equation 1 in every head."""
+        query, mask = self.prepared(query, key, mask)
+        return super().gather(query, key, value, mask)
+
+    def weights(
+        self,
+        x: Float[Tensor, "batch query d_model"],
+        memory: Float[Tensor, "batch key d_model"],
+        mask: ReadyMask | None = None,
+    ) -> Float[Tensor, "batch heads query key"]:
+        """How much every position of `x` takes of `memory`: without dropout, by equation 1."""
+        query, key, _ = self.projected(x, memory)
+        query, mask = self.prepared(query, key, mask)
+        return attention_weights(query, key, mask)
+
+    def at_step(
+        self, query: Tensor, key: Tensor, hidden: Tensor, distance: Tensor, position: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """See `MultiHeadAttention`."""
+        if (turn := self.rotary) is not None:
+            query, key = (
+                turn(part.flatten(0, 1).unsqueeze(2), position).view_as(part)
+                for part in (query, key)
+            )
+        if self.relative is not None:
+            hidden = hidden + self.relative.at(query, distance[:, None, None]).flatten(0, 1)
+        return query, key, hidden
+
+
+def with_bias(mask: ReadyMask | None, bias: Float[Tensor, "batch heads query key"]) -> ReadyMask:
+    """A mask that also adds `bias` to the scores."""
+    if mask is None:
+        return ReadyMask(bias, torch.ones(1, 1, 1, 1, dtype=torch.bool, device=bias.device))
+    return mask._replace(hidden=bias.to(mask.hidden.dtype) + mask.hidden)

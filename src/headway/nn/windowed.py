@@ -13,14 +13,9 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headway.core.attention import (
-    DistanceBias,
-    MultiHeadAttention,
-    ReadyMask,
-    attention_weights,
-    causal_mask,
-)
+from headway.core.attention import MultiHeadAttention, ReadyMask, causal_mask
 from headway.core.cache import StackState
+from headway.nn.positions import PositionedAttention, RelativePositions, with_bias
 
 LEAST_BLOCK = 16
 """Queries in a block, at least: smaller products are slower than what they save."""
@@ -35,7 +30,7 @@ def band(
     return near & causal_mask(length, device) if causal else near
 
 
-class WindowedAttention(MultiHeadAttention):
+class WindowedAttention(PositionedAttention):
     """Self-attention of position i to i - window .. i + window; where `causal`, to .. i.
 
     Its parameters are those of `MultiHeadAttention`, and so are its results under a band mask. It
@@ -53,7 +48,7 @@ class WindowedAttention(MultiHeadAttention):
         d_v: int,
         dropout: float = 0.0,
         rotary: Callable[..., Tensor] | None = None,
-        relative: DistanceBias | None = None,
+        relative: RelativePositions | None = None,
     ) -> None:
         super().__init__(
             d_model, heads, d_k=d_k, d_v=d_v, dropout=dropout, rotary=rotary, relative=relative
@@ -61,38 +56,21 @@ class WindowedAttention(MultiHeadAttention):
         self.window, self.causal = window, causal
         self.block = max(LEAST_BLOCK, -(-window // 2))
 
-    def projected(
-        self, x: Float[Tensor, "batch query d_model"], memory: Float[Tensor, "batch key d_model"]
-    ) -> tuple[
-        Float[Tensor, "batch heads query d_k"],
-        Float[Tensor, "batch heads key d_k"],
-        Float[Tensor, "batch heads key d_v"],
-        None,
-    ]:
-        """Queries, keys and values of every head; `gather` finds what distances add."""
-        key, value = self.split(self.to_key(memory)), self.split(self.to_value(memory))
-        query = self.split(self.to_query(x))
-        if self.rotary is not None:
-            query, key = self.rotary(query), self.rotary(key)
-        return query, key, value, None
-
     def gather(
         self,
         query: Float[Tensor, "batch heads length d_k"],
         key: Float[Tensor, "batch heads length d_k"],
         value: Float[Tensor, "batch heads length d_v"],
         mask: ReadyMask | None = None,
-        bias: Float[Tensor, "#batch #heads query key"] | None = None,
     ) -> Float[Tensor, "batch heads length d_v"]:
         """Equation 1 within each block: as many keys as one of its queries may see, and the block's
         own length more; or at once under the band, where that makes no more scores."""
-        assert bias is None, "what distances add is found here"
         n_rows, _, length, _ = query.shape
         n_blocks = -(-length // self.block)
         after = 0 if self.causal else self.window
         seen = self.window + self.block + after
         if length * length <= n_blocks * self.block * seen:
-            return super().gather(query, key, value, *self.whole(query, mask))
+            return super().gather(query, key, value, self.whole(query, mask))
         padding = (0, 0, self.window, after + n_blocks * self.block - length)
 
         def blocks(x: Tensor, size: int) -> Tensor:
@@ -105,28 +83,27 @@ class WindowedAttention(MultiHeadAttention):
         real = F.pad(self.real_keys(mask, query), padding[2:]).unfold(2, seen, self.block)
         real = real.expand(n_rows, -1, -1, -1).reshape(-1, 1, 1, seen)
         queries = blocks(F.pad(query, (0, 0, 0, n_blocks * self.block - length)), self.block)
-        added = None
+        visible = ReadyMask.of(near & real, query.dtype)
         if self.relative is not None:
-            added = self.relative.at(queries, distance[None, None])
-        context = super().gather(
+            visible = with_bias(visible, self.relative.at(queries, distance[None, None]))
+        context = MultiHeadAttention.gather(
+            self,
             queries,
             blocks(F.pad(key, padding), seen),
             blocks(F.pad(value, padding), seen),
-            ReadyMask.of(near & real, query.dtype),
-            added,
+            visible,
         )
         joined = context.unflatten(0, (n_rows, n_blocks)).transpose(1, 2).flatten(2, 3)
         return joined[:, :, :length]
 
     def whole(
         self, query: Float[Tensor, "batch heads length d_k"], mask: ReadyMask | None
-    ) -> tuple[ReadyMask, Float[Tensor, "batch heads length length"] | None]:
-        """For the square of all scores: the window as a mask, and what distances add."""
+    ) -> ReadyMask:
+        """For the square of all scores: the window as a mask."""
         length = query.shape[2]
         visible = band(length, self.window, causal=self.causal, device=query.device)
         visible = visible & self.real_keys(mask, query)[:, :, None]
-        bias = None if self.relative is None else self.relative(query, n_keys=length)
-        return ReadyMask.of(visible, query.dtype), bias
+        return ReadyMask.of(visible, query.dtype)
 
     def real_keys(
         self, mask: ReadyMask | None, query: Float[Tensor, "batch heads length d_k"]
@@ -144,15 +121,9 @@ class WindowedAttention(MultiHeadAttention):
         mask: ReadyMask | None = None,
     ) -> Float[Tensor, "batch heads query key"]:
         """For those who look: the whole square, zeros outside of the window."""
-        query, key, _, _ = self.projected(x, memory)
-        return attention_weights(query, key, *self.whole(query, mask))
+        return super().weights(x, memory, self.whole(self.split(self.to_query(x)), mask))
 
-    @staticmethod
-    def past(length: int, device: torch.device | str | None = None) -> None:
-        """No mask: it hides the future by itself."""
-        return
-
-    def recent(self, state: StackState) -> StackState:  # type: ignore[override]
+    def recent(self, state: StackState) -> StackState:
         """Older tokens are hidden; their slots are given up once they are as many as those that
         are seen, so that the cache does not grow."""
         if state.length <= self.window:

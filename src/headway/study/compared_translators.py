@@ -9,10 +9,11 @@ import numpy as np
 
 from headway.core.disk import digest
 from headway.core.errors import ConfigError, DataError, UserError
+from headway.core.hypothesis import DecodingSettings
 from headway.core.lines import read_lines
-from headway.core.search_settings import DecodingSettings
 from headway.corpora.corpus import Corpus, languages
 from headway.corpora.mixing import Use, tagged
+from headway.decoding.settings import SamplingSettings, draws
 from headway.metrics.corpus_scores import bleu_by_language, chrf_statistics
 from headway.metrics.evaluation import ScoredSystem, by_length, lengths_in_tokens
 from headway.operations.shipped import open_folder
@@ -114,10 +115,10 @@ def entrant(request: ComparisonRequest) -> Entrant:
 
 def search(decoding: DecodingSettings) -> str:
     """How translations are found, in words: what is not as usual is said too."""
-    how, others, usual = str(decoding.method), ["max_extra_length"], DecodingSettings()
+    how, others, usual = str(decoding.method), ["max_extra_length"], SamplingSettings()
     if decoding.method == "beam":
         how = f"beam {decoding.beam}, length penalty {decoding.length_penalty:g}"
-    elif decoding.draws:
+    elif draws(decoding):
         others += ["temperature", "top_k", "top_p"]
     for name in others:
         if (value := getattr(decoding, name)) != getattr(usual, name):

@@ -18,7 +18,8 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway.core.embedding import project
-from headway.core.interfaces import NeuralLanguageModel, Seq2Seq
+from headway.core.interfaces import Seq2Seq
+from headway.language_models.interfaces import NeuralLanguageModel
 from headway.study.model_parts import named_parts, part_of
 
 OUTPUT = "output_weight"

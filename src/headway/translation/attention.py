@@ -8,9 +8,11 @@ from jaxtyping import Float
 
 from headway.core.cleaning import clean
 from headway.core.errors import ConfigError
+from headway.core.transformer import Transformer
 from headway.core.translate import TextTranslator
 from headway.corpora.mixing import tagged
 from headway.localization.placeholders.may_hold import may_hold_codes
+from headway.nn.attention_weights import Lookable, look
 from headway.translation.coded import CodeProcessor
 
 
@@ -28,7 +30,7 @@ class Attention(NamedTuple):
 
 def refuse_blind(model: object, model_type: str) -> None:
     """Raise ConfigError for a model without attention to be looked at."""
-    if not hasattr(model, "look"):
+    if not isinstance(model, (Transformer, Lookable)):
         raise ConfigError(
             "attention is there in a model that has a method `look`, such as a transformer; "
             f"the run's is of type {model_type!r}. Take another run."
@@ -69,8 +71,10 @@ def as_fed(codes: CodeProcessor, text: str, target: str) -> Fed:
 def attention(plain: TextTranslator, codes: CodeProcessor, text: str, target: str) -> Attention:
     """Where every layer and head looks while `target` is written; codes are shown as they are."""
     read, fed, names = as_fed(codes, text, target)
-    weights = plain.model.look(  # type: ignore[attr-defined]  # see `refuse_blind`
-        torch.tensor([read], device=plain.device), torch.tensor([fed], device=plain.device)
+    weights = look(
+        plain.model,  # type: ignore[arg-type]  # see `refuse_blind`
+        torch.tensor([read], device=plain.device),
+        torch.tensor([fed], device=plain.device),
     )
     source_tokens, target_tokens = (
         [names.get(piece, piece) for piece in plain.subwords.pieces(ids)] for ids in (read, fed)

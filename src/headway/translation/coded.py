@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from headway.core.search import SearchRequest
 from headway.core.subwords import Subwords
-from headway.core.translate import Alternative, Translate, Translation
 from headway.corpora.mixing import tagged
 from headway.localization.formats import splitting
 from headway.localization.placeholders.codes import (
@@ -25,6 +24,7 @@ from headway.localization.placeholders.names import OwnCodes, is_own, located
 from headway.localization.placeholders.projection import Plain, TokenSpans, project, without_codes
 from headway.localization.placeholders.segments import Code, Segment
 from headway.localization.placeholders.word_boundaries import at_boundaries
+from headway.translation.detailed import Alternative, Translate, Translation
 
 
 class CodedText(NamedTuple):

@@ -10,15 +10,14 @@ from torch import nn
 
 from headway.core.batching import Indices
 from headway.core.bleu import SentenceStatistics
-from headway.core.hypothesis import Hypothesis
+from headway.core.hypothesis import DecodingSettings, Hypothesis
 from headway.core.search import Decode, decode_all
-from headway.core.search_settings import DecodingSettings
-from headway.core.translate import attended
 from headway.core.translation_task import TranslationTask, TranslationTraining
 from headway.corpora.prepared import Prepared
 from headway.languages.sentences import may_hold_sentences
 from headway.localization.checks.output_checks import ModelEvidence
 from headway.metrics.corpus_scores import bleu_by_language
+from headway.translation.detailed import attended
 
 
 class CorpusTask(TranslationTask):

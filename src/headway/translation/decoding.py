@@ -5,29 +5,46 @@ That is sampling, processes that share the batches, and an engine in the search'
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 
+from headway.core.beam import beam_search, greedy
 from headway.core.hypothesis import Hypothesis
 from headway.core.interfaces import StepDecoder
 from headway.core.runtime import EngineName, available_cores
 from headway.core.search import (
-    METHODS,
-    SHARES,
     Batch,
     Decode,
-    Engine,
     Ids,
     Method,
     SearchRequest,
     Work,
     decode_all,
     in_turn,
+    like_lengths,
 )
+from headway.decoding.ranking import chunked_best
 from headway.decoding.sampling import sample
+from headway.decoding.settings import draws
 from headway.engine.engine import EngineChoice
 from headway.operations.processes import may_fork, shared
+
+SHARES = 4
+"""More than one batch are evened to a multiple of so many, for several processes to share."""
+LEAST_SHARE = 2048
+"""Batches are not made smaller than this many tokens for it."""
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """A search from outside, prepared for one model, of whose weights it may hold a copy."""
+
+    def search(
+        self, decoder: StepDecoder, sources: Sequence[Ids], request: SearchRequest
+    ) -> list[list[Hypothesis]]:
+        """What `decode_all` gives; of a source that is left to our own search nothing."""
+        ...
 
 
 def decode(
@@ -36,12 +53,37 @@ def decode(
     request: SearchRequest,
     engine: Engine | None = None,
 ) -> list[list[Hypothesis]]:
-    """As `decode_all`, with what hangs on it here; see `headway.decoding.sampling`."""
+    """As `decode_all`, with what hangs on it here; torch searches for what `engine` leaves."""
     drawn = partial(sample, generator=request.generator)
-    methods: dict[str, Method] = {**METHODS, "sampling": drawn}
-    together = request.device.type == "cpu" and not request.settings.draws
+    methods: dict[str, Method] = {
+        "beam": partial(beam_search, choose=chunked_best),
+        "greedy": partial(greedy, choose=chunked_best),
+        "sampling": drawn,
+    }
+    together = request.device.type == "cpu" and not draws(request.settings)
     share = in_processes if together else in_turn
-    return decode_all(decoder, sources, request, engine, methods, share)
+    results: list[list[Hypothesis]] = [[] for _ in sources]
+    if engine is not None:
+        results = engine.search(decoder, sources, request)
+    left = [i for i, one in enumerate(results) if not one]
+    found = decode_all(decoder, [sources[i] for i in left], request, methods, share, even_batches)
+    for i, one in zip(left, found, strict=True):
+        results[i] = one
+    return results
+
+
+def even_batches(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
+    """Batches of at most `batch_tokens`: of several a multiple of `SHARES`, of like size, as far as
+    none gets smaller than `LEAST_SHARE`."""
+    n_tokens = sum(lengths)
+    n_batches = len(batches := like_lengths(lengths, batch_tokens))
+    wanted = min(-(-n_batches // SHARES) * SHARES, n_tokens // LEAST_SHARE)
+    if wanted <= n_batches:
+        return batches
+    share = n_tokens // wanted
+    while len(batches := like_lengths(lengths, share)) > wanted:  # padding and whole rows
+        share += 1 + share // 32
+    return batches
 
 
 def in_processes(

@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from headway.core.errors import ConfigError
+from headway.core.hypothesis import DecodingSettings
 from headway.core.interfaces import StepDecoder
-from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
 from headway.corpora.prepared import Prepared
 from headway.models import MODELS

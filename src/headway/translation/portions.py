@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from headway.core.hypothesis import penalty
 from headway.core.search import SearchRequest
-from headway.core.translate import Alternative, Translate, Translation
 from headway.languages.sentences import CODE, LINE_SPACE, AtOnce, cut, portion_ends, space_between
 from headway.localization.formats.splitting import covered, joined_translations, lines_of, pieces_at
 from headway.localization.placeholders.own_codes import OwnPattern
@@ -14,6 +13,7 @@ from headway.localization.placeholders.patterns import hidden
 from headway.localization.placeholders.segments import Segment
 from headway.operations.argument_errors import ArgumentTypeError
 from headway.translation.coded import SegmentTranslation
+from headway.translation.detailed import Alternative, Translate, Translation
 
 _LINE_END = re.compile(rf"((?<!\s)\s*[{LINE_SPACE}]\s*)")
 

@@ -9,10 +9,9 @@ from typing import Any, Literal
 
 from headway.core.disk import DiskError
 from headway.core.errors import ConfigError
-from headway.core.hypothesis import Hypothesis
+from headway.core.hypothesis import DecodingSettings, Hypothesis
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import EngineName
-from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
 from headway.core.translate import TextTranslator
 from headway.engine.building import NoEngineError, engine_library

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 from headway.core.cleaning import clean
 from headway.core.errors import ConfigError
+from headway.core.hypothesis import DecodingSettings
 from headway.core.search import SearchRequest
-from headway.core.search_settings import DecodingSettings
-from headway.core.translate import TextTranslator, Translate, Translation
 from headway.corpora.mixing import tagged
 from headway.decoding.begun import Begun
 from headway.engine.shortlist import opened
@@ -16,6 +15,7 @@ from headway.localization.placeholders.may_hold import may_hold_codes
 from headway.localization.placeholders.own_codes import OwnPattern
 from headway.operations.argument_errors import ArgumentTypeError
 from headway.operations.argument_types import strings
+from headway.translation.detailed import DetailedTranslator, Translate, Translation
 
 
 def prefixes_of(texts: Any, prefixes: Any) -> list[str]:
@@ -41,7 +41,7 @@ class PrefixProcessor(NamedTuple):
 
     prefixes: Sequence[str]
     """Of each text."""
-    plain: TextTranslator
+    plain: DetailedTranslator
     tag: str
     own_codes: Sequence[OwnPattern]
 
@@ -87,7 +87,7 @@ class PrefixProcessor(NamedTuple):
 
 
 def written_before(
-    plain: TextTranslator, prefix: str, n_read: int, settings: DecodingSettings
+    plain: DetailedTranslator, prefix: str, n_read: int, settings: DecodingSettings
 ) -> list[int]:
     """The sub-words of a prefix; raises ConfigError where the translation of a text that has
     `n_read` of them may not begin so."""

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from headway.core.cleaning import clean
 from headway.core.search import SearchRequest
 from headway.core.settings import Settings
-from headway.core.translate import Processor, TextTranslator, Translate, Translation
 from headway.corpora.mixing import tagged
 from headway.languages.sentences import AtOnce, may_hold_sentences
 from headway.localization.placeholders.may_hold import may_hold_codes, no_text
 from headway.localization.placeholders.names import OwnCodes
 from headway.localization.placeholders.own_codes import Patterns
 from headway.translation.coded import CodeProcessor
+from headway.translation.detailed import DetailedTranslator, Processor, Translate, Translation
 from headway.translation.portions import Portions
 from headway.translation.prefixes import PrefixProcessor
 
@@ -28,7 +28,7 @@ class RunProcessors:
 
     def __init__(
         self,
-        plain: TextTranslator,
+        plain: DetailedTranslator,
         settings: Settings,
         at_once: AtOnce,
         own_codes: Patterns,

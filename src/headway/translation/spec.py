@@ -11,14 +11,15 @@ from torch import nn
 
 from headway.core.bleu import SentenceStatistics
 from headway.core.errors import ConfigError
+from headway.core.hypothesis import DecodingSettings
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
-from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
 from headway.core.translation_task import TranslationTraining
 from headway.corpora.settings import TranslationText
+from headway.decoding.settings import SamplingSettings
 from headway.metrics.corpus_scores import BleuAndChrf, score_translations
 from headway.models import MODELS
 from headway.operations.time_budget import PlannedTraining
@@ -210,7 +211,7 @@ SPEC: TaskSpec = TaskSpec(
         "text": TranslationText,
         "data": pairs.TranslationData,
         "training": PlannedTranslation,
-        "decoding": DecodingSettings,
+        "decoding": SamplingSettings,
     },
     models=MODELS,
     default_model="transformer",

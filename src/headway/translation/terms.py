@@ -9,7 +9,6 @@ from typing import NamedTuple, cast
 
 from headway.core.interfaces import Seq2Seq
 from headway.core.search import SearchRequest
-from headway.core.translate import Alternative, TextTranslator, Translate, Translation
 from headway.corpora.mixing import tagged
 from headway.decoding.forced import log_probs_over
 from headway.engine.shortlist import opened
@@ -25,6 +24,7 @@ from headway.localization.terms.placing import (
 )
 from headway.operations.argument_types import paths
 from headway.translation.coded import spans_written
+from headway.translation.detailed import Alternative, DetailedTranslator, Translate, Translation
 
 Glossaries = str | Path | Sequence[str | Path] | Terms | None
 """Files of terms, or what was read from them; "none" for no terms, None for those of the run."""
@@ -56,7 +56,7 @@ class TermProcessor:
     that the model would not have written without the term in its source.
     """
 
-    def __init__(self, plain: TextTranslator, terms: Terms, tag: str = "") -> None:
+    def __init__(self, plain: DetailedTranslator, terms: Terms, tag: str = "") -> None:
         """`tag` stands before every text that is translated, and is no part of it."""
         self.plain, self.subwords, self.terms = plain, plain.subwords, terms
         self._n_tag = len(tagged("", tag)) if tag else 0

@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from headway.core.bleu import SentenceStatistics
+from headway.core.hypothesis import DecodingSettings
 from headway.core.search import Decode
-from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
 from headway.core.training_interfaces import TaskState, Validation
 from headway.metrics.corpus_scores import bleu_by_language

@@ -4,7 +4,7 @@ import pytest
 
 from headway.core.errors import ConfigError
 from headway.core.search import BATCH_TOKENS
-from headway.core.search_settings import DecodingSettings
+from headway.decoding.settings import SamplingSettings, least_tokens
 
 
 @pytest.mark.parametrize(
@@ -28,23 +28,23 @@ from headway.core.search_settings import DecodingSettings
 )
 def test_values_without_meaning_are_refused(values, said):
     with pytest.raises(ConfigError, match=said):
-        DecodingSettings(**values)
+        SamplingSettings(**values)
 
 
 def test_sampling_may_draw_more_than_a_beam_holds():
-    assert DecodingSettings(method="sampling", beam=1, n_best=100).n_best == 100
+    assert SamplingSettings(method="sampling", beam=1, n_best=100).n_best == 100
 
 
 def test_what_a_search_may_hold_is_worked_out_before_it() -> None:
-    for settings in (DecodingSettings(), DecodingSettings(beam=200, max_extra_length=500)):
+    for settings in (SamplingSettings(), SamplingSettings(beam=200, max_extra_length=500)):
         for n_words in (1_000, 37_000, 300_000):
-            least = settings.least_tokens(n_words)
+            least = least_tokens(settings, n_words)
             n_rows = max(BATCH_TOKENS // max(least * settings.rows, 1), 1) * settings.rows
             assert n_rows * n_words <= 1 << 26
-    assert DecodingSettings().least_tokens(37_000) <= 5, "usual batches are as they were"
+    assert least_tokens(SamplingSettings(), 37_000) <= 5, "usual batches are as they were"
     with pytest.raises(ConfigError, match=r"vocabulary are at most .*200 and 1,000,000.*beam 67 "):
-        DecodingSettings(beam=200).least_tokens(1_000_000)
+        least_tokens(SamplingSettings(beam=200), 1_000_000)
     with pytest.raises(
         ConfigError, match=r"max_extra_length are at most .*200 and 10,000.*beam 10 "
     ):
-        DecodingSettings(beam=200, max_extra_length=10_000).least_tokens(1_000)
+        least_tokens(SamplingSettings(beam=200, max_extra_length=10_000), 1_000)
