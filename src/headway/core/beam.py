@@ -120,11 +120,8 @@ def beam_search(
 
     At every step the `beam` most likely continuations of a sentence's live hypotheses are kept;
     those that end in the end marker are finished, the others live on. A sentence is done when no
-    live hypothesis can still beat its `n_best`-th finished one, and then leaves the batch. It has
-    fewer than `n_best` hypotheses only where the model allows fewer, or where `n_best` > `beam`.
-
-    Among equally likely continuations that of the better hypothesis comes first, and of one
-    hypothesis that with the lower id.
+    live hypothesis can still beat its `n_best`-th finished one. Among equally likely continuations
+    that of the better hypothesis comes first, and of one hypothesis that with the lower id.
     """
     max_lengths, settings = rules.max_lengths, rules.settings
     n_sentences, device = max_lengths.numel(), max_lengths.device

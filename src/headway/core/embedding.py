@@ -1,7 +1,4 @@
-"""What goes in: token embeddings (section 3.4) and where each token stands (section 3.5).
-
-Attention alone is blind to order: without positions, permuting the input permutes the output.
-"""
+"""What goes in: token embeddings (section 3.4) and where each token stands (section 3.5)."""
 
 import math
 
@@ -58,8 +55,7 @@ def project(
 def sinusoids(n_positions: int, d_model: int, first: int = 0) -> Float[Tensor, "positions d_model"]:
     """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same (section 3.5).
 
-    Sine and cosine alternate. PE(pos + k) is the same rotation of PE(pos) for every pos, so that a
-    fixed distance is a fixed linear map.
+    PE(pos + k) is the same rotation of PE(pos) for every pos: a fixed distance is a linear map.
     """
     position = torch.arange(first, first + n_positions, dtype=torch.float64)[:, None]
     column = torch.arange(0, d_model, 2, dtype=torch.float64)

@@ -1,8 +1,4 @@
-"""What search, training and inspection ask of a model: protocols, never a class.
-
-Every model that generates text (Transformer, recurrent, convolutional, decoder-only) is a
-`StepDecoder`. Search in `headway.decoding` knows nothing else about it.
-"""
+"""What search and training ask of a model: protocols, never a class."""
 
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -28,7 +24,7 @@ class Step(NamedTuple):
     state: Any
     """The `State` after the token that was fed."""
     attention: Float[Tensor, "rows source"] | None
-    """Weights on the source, if asked for: mean of a layer's heads; in ConvS2S of layers."""
+    """Weights on the source, if asked for: the mean of a layer's heads."""
 
 
 @runtime_checkable

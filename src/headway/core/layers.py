@@ -48,9 +48,8 @@ class FeedForward(nn.Module):
 class Residual(nn.Module):
     """The connection around every sub-layer, with its LayerNorm (sections 3.1 and 5.4).
 
-    `post`, as in the paper: LayerNorm(x + dropout(sublayer(x))). `pre` normalizes before the
-    sub-layer instead: x + dropout(sublayer(LayerNorm(x))); the stack then needs one more norm at
-    its end.
+    `post`, as in the paper: LayerNorm(x + dropout(sublayer(x))). `pre`:
+    x + dropout(sublayer(LayerNorm(x))); the stack then needs one more norm at its end.
     """
 
     def __init__(self, d_model: int, *, norm: Norm, dropout: float, epsilon: float = 1e-5) -> None:
@@ -69,11 +68,7 @@ class Residual(nn.Module):
 
 
 class Layer(nn.Module):
-    """Self-attention, perhaps cross-attention, then feed-forward (figure 1).
-
-    Without `cross_attention` it is the encoder's layer, and that of a decoder that stands alone
-    (then its stack gets a causal mask); with it, it is the decoder's.
-    """
+    """Self-attention, in the decoder cross-attention, then feed-forward (figure 1)."""
 
     def __init__(
         self,

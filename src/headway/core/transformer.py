@@ -137,8 +137,7 @@ class TransformerConfig(LayerConfig):
 
 
 def layer(config: LayerConfig, *, crosses: bool, causal: bool = False) -> Layer:
-    """One layer of the encoder, of a decoder that stands alone (which is `causal`), or with
-    cross-attention of the decoder."""
+    """One layer of the encoder, or with cross-attention of the decoder; one alone is `causal`."""
     return Layer(
         config.d_model,
         config.self_attention(causal=crosses or causal),
@@ -156,8 +155,7 @@ def layer(config: LayerConfig, *, crosses: bool, causal: bool = False) -> Layer:
 
 
 def initialize(model: nn.Module, residual_gain: float) -> None:
-    """Matrices as Glorot and Bengio 2010 have them, the last of each sublayer times
-    `residual_gain`; biases zero."""
+    """Matrices by Glorot and Bengio 2010, those that end a sublayer times `residual_gain`."""
     for name, module in model.named_modules():
         if isinstance(module, nn.Linear):
             gain = residual_gain if name.endswith(".to_output") else 1.0
