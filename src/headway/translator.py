@@ -11,10 +11,10 @@ from torch import nn
 from headway.core.config import build
 from headway.core.interfaces import StepDecoder
 from headway.core.runtime import Device, EngineName, Precision, RuntimeSettings
+from headway.core.search import METHODS
 from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.corpora.mixing import chosen_tag
-from headway.decoding.settings import ONLY_DRAWN, SamplingSettings, draws
 from headway.engine.engine import EngineChoice
 from headway.localization.checks.calibration import Calibration
 from headway.localization.checks.checker import Checker, Verdict
@@ -28,7 +28,7 @@ from headway.operations.shipped import open_folder
 from headway.runs.loading import open_run
 from headway.translation.attention import Attention, attention, refuse_blind
 from headway.translation.coded import SegmentTranslation
-from headway.translation.decoding import EngineSearch
+from headway.translation.decoding import ONLY_DRAWN, EngineSearch, SamplingSettings
 from headway.translation.detailed import Alternative, DetailedTranslator, Translation, within
 from headway.translation.portions import translate_segments
 from headway.translation.prefixes import prefixes_of
@@ -255,7 +255,7 @@ class Translator:
         stored = vars(self.settings.decoding)
         found = build(SamplingSettings, {**stored, **given}, section="decoding")
         unused = [key for key in ONLY_DRAWN if getattr(found, key) != stored[key]]
-        if unused and not draws(found):
+        if unused and found.method in METHODS:
             raise only_for_sampling(unused[0], found.method)
         return found
 

@@ -12,7 +12,7 @@ from headway.core.hypothesis import Rules
 from headway.core.search import METHODS, search
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.decoding.sampling import sample
-from headway.decoding.settings import SamplingSettings
+from headway.translation.decoding import SamplingSettings
 
 
 def started(decoder, toy):

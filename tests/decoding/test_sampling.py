@@ -8,8 +8,8 @@ import torch
 
 from headway.core.beam import greedy
 from headway.core.errors import HeadwayError
-from headway.decoding import settings
 from headway.decoding.sampling import sample
+from headway.translation import decoding as settings
 
 
 @pytest.fixture(autouse=True)

@@ -25,13 +25,12 @@ from headway.core.layers import FeedForward
 from headway.core.search import SearchRequest, decode_all
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
-from headway.decoding.settings import SamplingSettings
 from headway.engine.building import NoEngineError
 from headway.engine.engine import MOST_BEAM, NativeEngine, prepare
 from headway.engine.structures import KINDS
 from headway.engine.supported import unsupported
 from headway.inspection.ablation import switched
-from headway.translation.decoding import decode
+from headway.translation.decoding import SamplingSettings, decode
 
 CPU = torch.device("cpu")
 GREEDY = DecodingSettings(method="greedy", max_extra_length=5)

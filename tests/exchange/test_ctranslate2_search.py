@@ -16,12 +16,11 @@ from headway.core.hypothesis import DecodingSettings
 from headway.core.search import SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
-from headway.decoding.settings import SamplingSettings
 from headway.engine.shortlist import Shortlist, Shortlisted
 from headway.exchange.ctranslate2 import LEAST_POSITIONS, write_ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
 from headway.inspection.ablation import switched
-from headway.translation.decoding import decode
+from headway.translation.decoding import SamplingSettings, decode
 
 SPECIAL = SpecialIds()
 GREEDY = DecodingSettings(method="greedy", max_extra_length=5)

@@ -10,9 +10,9 @@ from headway.core.interfaces import State, StepDecoder
 from headway.core.loss import projected_label_smoothed
 from headway.core.search import METHODS, search
 from headway.decoding.sampling import sample
-from headway.decoding.settings import SamplingSettings
 from headway.language_models.interfaces import LanguageModel, NeuralLanguageModel
 from headway.language_models.models import LANGUAGE_MODELS
+from headway.translation.decoding import SamplingSettings
 
 BEGIN, END, N_WORDS = 2, 3, 13
 FED = torch.tensor([[BEGIN, 7, 8, 9, BEGIN, 4, 6], [BEGIN, 5, 11, 12, 4, BEGIN, 10]])

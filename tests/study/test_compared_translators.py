@@ -11,12 +11,12 @@ from everyday_run import FLAGS, command
 
 from headway.core.run_folder import RunFolder
 from headway.corpora.mixing import PLAIN
-from headway.decoding.settings import SamplingSettings
 from headway.demo import generate
 from headway.study.compared_runs import ComparisonRequest, Entrant, Rows
 from headway.study.compared_translators import entrant, operations, search
 from headway.study.operation_counting import operations_per_target_token
 from headway.translation.corpus_task import CorpusTask
+from headway.translation.decoding import SamplingSettings
 from headway.translation.remeasuring import measured_again
 from headway.translation.spec import build, read
 from headway.translation.tuning_data import scored_rows

@@ -8,7 +8,7 @@ import torch
 
 from headway.core.hypothesis import Rules
 from headway.core.interfaces import Step
-from headway.decoding.settings import SamplingSettings
+from headway.translation.decoding import SamplingSettings
 
 PADDING, BEGIN, END = 0, 1, 2
 WORDS = (3, 4, 5)

@@ -47,7 +47,7 @@ def generate(
     json
         Print one JSON object when all is written: {"texts": [..]}.
     """
-    from headway.decoding.settings import SamplingSettings
+    from headway.translation.decoding import SamplingSettings
 
     if n < 1 or max_tokens < 1:
         raise ConfigError(

@@ -1,6 +1,6 @@
 """Sampling: the next token is drawn, not chosen."""
 
-from typing import cast
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -10,7 +10,6 @@ from headway.core.beam import roll_out
 from headway.core.hypothesis import Hypothesis, Rules, diverged, ranked
 from headway.core.interfaces import State, StepDecoder
 from headway.decoding.ranking import chunked_best
-from headway.decoding.settings import SamplingSettings
 
 
 def draw(
@@ -63,7 +62,7 @@ def sample(
     generator state and the same batch give the same output; without a generator a new one is
     seeded with the settings' seed, so that every call draws alike.
     """
-    settings = cast(SamplingSettings, rules.settings)
+    settings: Any = rules.settings  # with those of `headway.translation.decoding`
     if generator is None:
         generator = torch.Generator(last.device).manual_seed(settings.seed)
 

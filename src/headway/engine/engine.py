@@ -17,11 +17,10 @@ from headway.core.hypothesis import (
 )
 from headway.core.interfaces import StepDecoder
 from headway.core.runtime import EngineName, available_cores
-from headway.core.search import Ids, SearchRequest
+from headway.core.search import METHODS, Ids, SearchRequest
 from headway.core.transformer import Transformer
 from headway.corpora.cache import silent
 from headway.decoding.begun import unbegun
-from headway.decoding.settings import draws
 from headway.engine.building import NoEngineError, engine_library
 from headway.engine.packing import Packed
 from headway.engine.shortlist import Shortlist, opened
@@ -129,7 +128,7 @@ def unwrapped(decoder: StepDecoder) -> tuple[StepDecoder, list[int], Shortlist |
 
 def beyond(settings: DecodingSettings) -> str:
     """Why the engine cannot search so; nothing if it can."""
-    if draws(settings):
+    if settings.method not in METHODS:
         return "it draws no samples"
     return f"its widest beam is {MOST_BEAM}" if settings.rows > MOST_BEAM else ""
 

@@ -22,12 +22,11 @@ from headway.core.hypothesis import (
     scored,
 )
 from headway.core.interfaces import StepDecoder
-from headway.core.search import Ids, SearchRequest
+from headway.core.search import METHODS, Ids, SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.decoding.begun import Begun
 from headway.decoding.forced import attention_over
-from headway.decoding.settings import draws
 from headway.engine.shortlist import opened
 
 BATCH: dict[str, Any] = {"max_batch_size": 1024, "batch_type": "tokens", "max_input_length": 0}
@@ -98,7 +97,7 @@ class CTranslate2Search:
             return "it goes on from no given beginning"
         if decoder is not self.model or self.model._forward_hooks:
             return "the model is not the one that was exported, or something looks into it"
-        if draws(settings):
+        if settings.method not in METHODS:
             return "it draws no samples"
         return f"its widest beam is {widest} here" if settings.rows > widest else ""
 

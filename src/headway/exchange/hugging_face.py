@@ -18,9 +18,9 @@ from headway.core.embedding import sinusoids
 from headway.core.errors import ConfigError, HeadwayError
 from headway.core.hypothesis import DecodingSettings
 from headway.core.layers import Norm
+from headway.core.search import METHODS
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
-from headway.decoding.settings import draws
 from headway.exchange.agreement import Ids
 from headway.exchange.marian_weights import POSITIONS, sines_first, to_theirs
 
@@ -152,7 +152,7 @@ def description(config: TransformerConfig, n_tokens: int, family: Family) -> dic
 
 def generation_of(decoding: DecodingSettings) -> dict[str, Any]:
     """A run's search, as far as generation_config.json can say it."""
-    beams = 1 if draws(decoding) else decoding.rows
+    beams = 1 if decoding.method not in METHODS else decoding.rows
     if beams == 1:
         return {"num_beams": 1}
     return {"num_beams": beams, "length_penalty": decoding.length_penalty}
@@ -161,7 +161,7 @@ def generation_of(decoding: DecodingSettings) -> dict[str, Any]:
 def unlike_the_run(decoding: DecodingSettings) -> list[str]:
     """What `transformers` does otherwise than a run's search, by what it was told."""
     said = ["an output ends at max_length, not by its source's length"]
-    if draws(decoding):
+    if decoding.method not in METHODS:
         said.append("tokens are not drawn, unless generate(do_sample=True, ..) says so")
     elif decoding.rows > 1 and decoding.length_penalty:
         power = f"** {decoding.length_penalty:g}"

@@ -11,9 +11,9 @@ from headway.core.disk import digest
 from headway.core.errors import ConfigError, DataError, UserError
 from headway.core.hypothesis import DecodingSettings
 from headway.core.lines import read_lines
+from headway.core.search import METHODS
 from headway.corpora.corpus import Corpus, languages
 from headway.corpora.mixing import Use, tagged
-from headway.decoding.settings import SamplingSettings, draws
 from headway.metrics.corpus_scores import bleu_by_language, chrf_statistics
 from headway.metrics.evaluation import ScoredSystem, by_length, lengths_in_tokens
 from headway.operations.shipped import open_folder
@@ -32,6 +32,7 @@ from headway.study.compared_runs import (
 )
 from headway.study.operation_counting import operations_per_target_token
 from headway.translation import tuning_data
+from headway.translation.decoding import SamplingSettings
 from headway.translation.spec import build, read
 from headway.translator import Translator
 
@@ -118,7 +119,7 @@ def search(decoding: DecodingSettings) -> str:
     how, others, usual = str(decoding.method), ["max_extra_length"], SamplingSettings()
     if decoding.method == "beam":
         how = f"beam {decoding.beam}, length penalty {decoding.length_penalty:g}"
-    elif draws(decoding):
+    elif decoding.method not in METHODS:
         others += ["temperature", "top_k", "top_p"]
     for name in others:
         if (value := getattr(decoding, name)) != getattr(usual, name):

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from headway.core.hypothesis import Hypothesis
 from headway.core.search import SearchRequest
 from headway.core.translate import Searched, TextTranslator
-from headway.decoding.settings import least_tokens
+from headway.translation.decoding import least_tokens
 
 
 class Alternative(NamedTuple):

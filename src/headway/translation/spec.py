@@ -19,7 +19,6 @@ from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
 from headway.core.translation_task import TranslationTraining
 from headway.corpora.settings import TranslationText
-from headway.decoding.settings import SamplingSettings
 from headway.metrics.corpus_scores import BleuAndChrf, score_translations
 from headway.models import MODELS
 from headway.operations.time_budget import PlannedTraining
@@ -27,7 +26,7 @@ from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, Tokens
 from headway.tokenizers import tokenizer_files
 from headway.translation import fitting, pairs, tuning, tuning_data
 from headway.translation.corpus_task import CorpusTask
-from headway.translation.decoding import decode_anew
+from headway.translation.decoding import SamplingSettings, decode_anew
 from headway.translation.measuring import below_use, measure
 from headway.translation.presets import PRESETS
 

@@ -4,7 +4,7 @@ import pytest
 
 from headway.core.errors import ConfigError
 from headway.core.search import BATCH_TOKENS
-from headway.decoding.settings import SamplingSettings, least_tokens
+from headway.translation.decoding import SamplingSettings, least_tokens
 
 
 @pytest.mark.parametrize(
