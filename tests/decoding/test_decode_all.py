@@ -15,8 +15,9 @@ from headway.core.search import (
 )
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
+from headway.decoding.shares import LEAST_SHARE, SHARES, even_batches
 from headway.operations.processes import shared
-from headway.translation.decoding import LEAST_SHARE, SHARES, decode, even_batches
+from headway.translation.decoding import decode
 
 CPU = torch.device("cpu")
 SPECIAL = SpecialIds()

@@ -3,34 +3,29 @@
 That is sampling, processes that share the batches, and an engine in the search's place.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Protocol, runtime_checkable
-
-import torch
 
 from headway.core.beam import beam_search, greedy
 from headway.core.errors import ConfigError, refuse_below, refuse_beyond
 from headway.core.hypothesis import DecodingSettings, Hypothesis
 from headway.core.interfaces import StepDecoder
-from headway.core.runtime import EngineName, available_cores
+from headway.core.runtime import EngineName
 from headway.core.search import (
     METHODS,
-    Batch,
     Decode,
     Ids,
     Method,
     SearchRequest,
-    Work,
     decode_all,
     in_turn,
-    like_lengths,
 )
 from headway.decoding.ranking import chunked_best
 from headway.decoding.sampling import sample
+from headway.decoding.shares import even_batches, in_processes
 from headway.engine.engine import EngineChoice
-from headway.operations.processes import may_fork, shared
 
 ONLY_DRAWN = ("temperature", "top_k", "top_p", "seed")
 """Settings of sampling, which no other method looks at."""
@@ -83,12 +78,6 @@ def least_tokens(settings: DecodingSettings, n_words: int) -> int:
     return max(-(-n_words >> 13), settings.max_extra_length >> 4)
 
 
-SHARES = 4
-"""More than one batch are evened to a multiple of so many, for several processes to share."""
-LEAST_SHARE = 2048
-"""Batches are not made smaller than this many tokens for it."""
-
-
 @runtime_checkable
 class Engine(Protocol):
     """A search from outside, prepared for one model, of whose weights it may hold a copy."""
@@ -119,34 +108,11 @@ def decode(
     if engine is not None:
         results = engine.search(decoder, sources, request)
     left = [i for i, one in enumerate(results) if not one]
-    found = decode_all(decoder, [sources[i] for i in left], request, methods, share, even_batches)
+    some = [sources[i] for i in left]
+    found = decode_all(decoder, some, request, methods, share, even_batches) if some else []
     for i, one in zip(left, found, strict=True):
         results[i] = one
     return results
-
-
-def even_batches(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
-    """Batches of at most `batch_tokens`: of several a multiple of `SHARES`, of like size, as far as
-    none gets smaller than `LEAST_SHARE`."""
-    n_tokens = sum(lengths)
-    n_batches = len(batches := like_lengths(lengths, batch_tokens))
-    wanted = min(-(-n_batches // SHARES) * SHARES, n_tokens // LEAST_SHARE)
-    if wanted <= n_batches:
-        return batches
-    share = n_tokens // wanted
-    while len(batches := like_lengths(lengths, share)) > wanted:  # padding and whole rows
-        share += 1 + share // 32
-    return batches
-
-
-def in_processes(
-    work: Work, batches: Sequence[Batch]
-) -> Iterable[tuple[int, list[list[Hypothesis]]]]:
-    """As many processes as torch has threads share the batches, if there is enough to do."""
-    if len(batches) < SHARES:
-        return in_turn(work, batches)
-    n = min(torch.get_num_threads(), available_cores())
-    return shared(work, batches, n) if n > 1 and may_fork() else in_turn(work, batches)
 
 
 class EngineSearch:
