@@ -11,16 +11,15 @@ MOVED = {
     "headway.errors": "headway.core.errors",
     "headway.language_model": "headway.language_models.trained",
     "headway.inspection.subject": "headway.inspection.inspected_model",
-    "headway.text": "headway.localization",
     "headway.text.everyday": "headway.demo",
     "headway.text.everyday.senses": "headway.demo.paragraphs",
-    "headway.text.formats": "headway.localization.formats",
     "headway.text.formats.segments": "headway.localization.placeholders.segments",
-    "headway.text.memory": "headway.localization.memory",
     "headway.text.memory.building": "headway.localization.memory.building",
     "headway.text.memory.units": "headway.localization.memory.units",
     "headway.text.units": "headway.localization.formats.units",
 }
+PACKAGES = ("headway.text", "headway.text.formats", "headway.text.memory")
+"""What some of them stood in: empty, so that none is found a second time."""
 
 
 class OldPaths(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -30,11 +29,14 @@ class OldPaths(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         """See `importlib.abc.MetaPathFinder`."""
-        return importlib.machinery.ModuleSpec(name, self) if name in MOVED else None
+        if name not in (*MOVED, *PACKAGES):
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=name in PACKAGES)
 
     def exec_module(self, module: ModuleType) -> None:
         """Put the module that it is now in its place."""
-        sys.modules[module.__name__] = importlib.import_module(MOVED[module.__name__])
+        if name := MOVED.get(module.__name__):
+            sys.modules[module.__name__] = importlib.import_module(name)
 
 
 sys.meta_path.append(OldPaths())
