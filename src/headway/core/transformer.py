@@ -83,7 +83,8 @@ class LayerConfig:
         for name in ("dropout", "attention_dropout", "activation_dropout"):
             check_dropout(getattr(self, name), name, remedy="The paper drops 0.1.")
         if self.d_model % self.heads and not (self.d_k and self.d_v):
-            best = max(h for h in range(1, self.heads + 1) if self.d_model % h == 0)
+            fewer = range(min(self.heads, self.d_model), 0, -1)
+            best = next(h for h in fewer if self.d_model % h == 0)
             raise ConfigError(
                 f"heads must divide d_model; got {self.heads} heads, and d_model is "
                 f"{self.d_model}. Try heads={best}, or set d_model, or d_k and d_v."

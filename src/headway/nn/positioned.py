@@ -41,13 +41,13 @@ class PositionedLayers(LayerConfig):
     0 = all."""
 
     def __post_init__(self) -> None:
+        layers = (one.name for one in fields(self) if one.name.endswith("layers"))
+        refuse_beyond(self, {**dict.fromkeys(layers, 1_000), **_MOST, "window": 1 << 24})
         super().__post_init__()
         if self.window < 0:
             raise ConfigError(
                 f"window must not be negative; got {self.window}. 0 is all positions."
             )
-        layers = (one.name for one in fields(self) if one.name.endswith("layers"))
-        refuse_beyond(self, {**dict.fromkeys(layers, 1_000), **_MOST, "window": 1 << 24})
         if self.positions == "rotary" and self.key_size % 2:
             raise ConfigError(
                 f"Rotary positions turn pairs, so d_k must be even; got {self.key_size}. "
