@@ -12,7 +12,6 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, GenerationConfig
 
 from headway.core.config import merge
 from headway.core.errors import ConfigError, HeadwayError
-from headway.core.hypothesis import DecodingSettings
 from headway.core.optimizer import saved_tensors
 from headway.core.run_folder import RunFolder
 from headway.core.settings import Settings
@@ -20,6 +19,7 @@ from headway.core.tensor_files import load_tensors, save_tensors
 from headway.exchange.hugging_face import generation_of, unlike_the_run
 from headway.runs.loading import open_run
 from headway.translation import exporting
+from headway.translation.decoding import SamplingSettings
 from headway.translation.exporting import export_hugging_face
 from headway.translation.spec import SPEC
 from headway.translator import Translator
@@ -102,7 +102,7 @@ def test_texts_in_and_texts_out_are_headways(run, exported):
     ],
 )
 def test_the_search_of_the_run_goes_along_and_what_cannot_is_said(decoding, carried, otherwise):
-    settings = DecodingSettings(**decoding)
+    settings = SamplingSettings(**decoding)
     assert generation_of(settings) == carried
     _, *said = unlike_the_run(settings)
     assert len(said) == (otherwise is not None)
