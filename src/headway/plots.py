@@ -170,8 +170,10 @@ def _figure(title: str, axes: "Axes", series: Sequence[Series | Line] = (), told
     figure: Any = axes.figure
     with matplotlib.rc_context(as_text), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a browser has the letters that a font of ours has not
-        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
-    drawn = re.sub(r"(?s)^.*?(?=<svg)|<metadata>.*?</metadata>|<!--.*?-->", "", out.getvalue())
+        unsaid = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        figure.savefig(out, format="svg", transparent=True, metadata=unsaid)
+    drawn, *behind = out.getvalue().partition("<svg")[2].split("<!--")
+    drawn = "<svg" + drawn + "".join(one.partition("-->")[2] for one in behind)
     drawn = re.sub(r' id="(?:figure|axes|patch|text|line2d|[xy]tick|matplotlib)[\w.]*"', "", drawn)
     drawn = re.sub(r'(?:width|height)="[\d.]+pt"', "", drawn)
     for name, ink in _INK.items():

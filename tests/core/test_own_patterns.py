@@ -20,7 +20,6 @@ PLACE_OF_FLAGS = {"compile": 1, "split": 3, "sub": 4, "subn": 4}
 EXCEPTIONS = {
     "names._PLURAL": "fitted to a whole word, never searched for",
     "own_codes._PART": "in a pattern of at most 500 characters, whose brackets are closed",
-    "po_places._PIECE": "in a line that was read before: its quotes are closed",
     "sentences._INITIALS": "in the last 40 characters",
     "sentences._WORD": "in the last 40 characters",
     "strings_files._OR_END": "fitted at a place, by `taken`",

@@ -76,7 +76,7 @@ class Candidate(NamedTuple):
         )
 
 
-class Searched(NamedTuple):
+class SearchedCoded(NamedTuple):
     """What the model made of one source."""
 
     translation: Translation
@@ -94,7 +94,7 @@ class Searched(NamedTuple):
         return any(one.loops or not one.complete for one in self.candidates[:1])
 
     @classmethod
-    def copied(cls, source: CodedText, read: Translation | None = None) -> "Searched":
+    def copied(cls, source: CodedText, read: Translation | None = None) -> "SearchedCoded":
         """The source as it is, which a text without words is in any language.
 
         `read`: what the model has read of it, where that led to nothing.
@@ -226,13 +226,13 @@ class CodeProcessor:
         request: SearchRequest,
         translate: Translate,
         found: Sequence[Translation] | None = None,
-    ) -> list[Searched]:
+    ) -> list[SearchedCoded]:
         """Where the best candidate is poor, a beam search gives all hypotheses of its beam, and the
         complete ones come first. A text without words is copied; so is one that refuses loops,
         where the model only writes these, which its reader then sees."""
 
         settings = request.settings
-        searched = [Searched.copied(source) for source in sources]
+        searched = [SearchedCoded.copied(source) for source in sources]
         worded = [i for i, source in enumerate(sources) if not source.segment.wordless]
         if found:
             first: Sequence[Translation] = [found[i] for i in worded]
@@ -251,7 +251,7 @@ class CodeProcessor:
             for i, translation in zip(poor, again, strict=True):
                 searched[i] = _read(sources[i], translation, settings.n_best)
         return [
-            Searched.copied(source, one.translation)
+            SearchedCoded.copied(source, one.translation)
             if any(c.loops for c in one.candidates[:1]) and not one.translation.n_cut
             else one
             for source, one in zip(sources, searched, strict=True)
@@ -358,10 +358,10 @@ class CodeProcessor:
         )
 
 
-def _read(source: CodedText, translation: Translation, n_best: int) -> Searched:
+def _read(source: CodedText, translation: Translation, n_best: int) -> SearchedCoded:
     candidates = [Candidate.of(alternative, source) for alternative in translation.n_best]
     candidates.sort(key=lambda one: (one.loops, not one.complete))  # stable
-    return Searched(translation, candidates[:n_best])
+    return SearchedCoded(translation, candidates[:n_best])
 
 
 def spans_written(subwords: Subwords, ids: Sequence[int]) -> list[tuple[int, int]]:
