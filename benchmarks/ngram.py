@@ -40,9 +40,8 @@ from headway.core.lines import read_lines
 from headway.core.tensor_files import save_tensors
 from headway.language_models import counting
 from headway.language_models.arpa import write_arpa
+from headway.language_models.estimation import Counting, count_ngrams, smoothed
 from headway.language_models.ngram import Ngram, NgramConfig
-from headway.language_models.ngram_counting import Counting, count_ngrams
-from headway.language_models.smoothing import smoothed
 from headway.tokenizers.words import Words
 
 LEAST = 2  # rarer words are unknown
@@ -80,7 +79,7 @@ def counted(text: Any, size: int, config: NgramConfig, folder: Path) -> Ngram:
     """From encoded text to a model laid over its file; what is in the folder is gone on with."""
     kneser_ney = config.smoothing.endswith("kneser-ney")
     settings = Counting(config.order, size, MARKERS["begin"], kneser_ney)
-    counts = count_ngrams(text, folder / "counts", settings, silent)
+    counts = count_ngrams(text, settings)
     arrays = smoothed(counts, config, padding=MARKERS["padding"], say=silent)
     config = replace(config, n_grams=counts.n_grams)
     tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}

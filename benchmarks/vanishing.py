@@ -23,8 +23,7 @@ from torch import Tensor, nn
 
 from headway.core.loss import projected_label_smoothed
 from headway.core.schedules import linear_rate
-from headway.language_models.models import LANGUAGE_MODELS
-from headway.language_models.presets import PRESETS
+from headway.language_models.models import LANGUAGE_MODELS, PRESETS
 
 BEGIN, ASKED, FIRST, N_KINDS = 2, 4, 5, 8
 VOCABULARY_SIZE = FIRST + N_KINDS

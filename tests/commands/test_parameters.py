@@ -8,7 +8,7 @@ from text_run import train, write_corpus
 
 from headway.cli import main
 from headway.core.config import format_toml
-from headway.language_models.presets import PRESETS as LANGUAGE_MODELS
+from headway.language_models.models import PRESETS as LANGUAGE_MODELS
 from headway.translation.presets import PRESETS as TRANSLATORS
 
 

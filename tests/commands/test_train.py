@@ -33,7 +33,7 @@ from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
 from headway.core.trainer import Trainer
 from headway.demo import generate
-from headway.language_models.presets import PRESETS as LANGUAGE_MODELS
+from headway.language_models.models import PRESETS as LANGUAGE_MODELS
 from headway.runs import fitting
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.presets import PRESETS

@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headway.core.errors import DataError
-from headway.language_models.arpa import write_arpa
-from headway.language_models.arpa_reading import Arpa, read_arpa
-from headway.language_models.arpa_runs import arrays
+from headway.language_models.arpa import Arpa, read_arpa, write_arpa
+from headway.language_models.exchange import arrays
 from headway.language_models.ngram import Ngram, NgramConfig
 
 SIZE = 14

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from headway.core.tensor_files import save_tensors
 from headway.language_models import counting
+from headway.language_models.estimation import Counting, NgramCounts, count_ngrams, smoothed
 from headway.language_models.ngram import Ngram, NgramConfig
-from headway.language_models.ngram_counting import Counting, NgramCounts, count_ngrams
-from headway.language_models.smoothing import smoothed
 
 PADDING, UNKNOWN, BEGIN, END = range(4)
 
@@ -38,10 +37,9 @@ def silent(_message: str) -> None:
 
 
 def counts_of(
-    rows: Rows, order: int, vocabulary_size: int, folder: Path, *, continuations: bool = False
+    rows: Rows, order: int, vocabulary_size: int, *, continuations: bool = False
 ) -> NgramCounts:
-    settings = Counting(order, vocabulary_size, BEGIN, continuations)
-    return count_ngrams(Text(rows), folder, settings, silent)
+    return count_ngrams(Text(rows), Counting(order, vocabulary_size, BEGIN, continuations))
 
 
 def model_of(
@@ -51,9 +49,7 @@ def model_of(
     config = NgramConfig(order, smoothing, k)  # type: ignore[arg-type]
     name = f"{smoothing}-{order}-{vocabulary_size}-{k}"
     kneser_ney = smoothing.endswith("kneser-ney")
-    counts = counts_of(
-        rows, order, vocabulary_size, folder / f"{name}.counts", continuations=kneser_ney
-    )
+    counts = counts_of(rows, order, vocabulary_size, continuations=kneser_ney)
     arrays = smoothed(counts, config, padding=PADDING, say=silent)
     config = replace(config, n_grams=counts.n_grams)
     file = folder / f"{name}.safetensors"

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from headway.core.embedding import project
 from headway.core.interfaces import Step
 from headway.inspection.patching import patched
-from headway.language_models.text_alone import prompt
+from headway.language_models.interfaces import prompt
 
 
 @dataclass(frozen=True)

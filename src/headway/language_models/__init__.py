@@ -11,8 +11,8 @@ VERBS = {
     "compare": "headway.study.compared_language_models:entrant",
     "count": "headway.study.operation_counting:PASS_OF_TEXT",
     "demo": "headway.commands.language_demo:demonstrate_language_models",
-    "export arpa": "headway.language_models.arpa_runs:export_arpa",
-    "export word2vec": "headway.language_models.vectors:export_word2vec",
-    "export word2vec-binary": "headway.language_models.vectors:export_word2vec_binary",
-    "import arpa": "headway.language_models.arpa_runs:import_arpa",
+    "export arpa": "headway.language_models.exchange:export_arpa",
+    "export word2vec": "headway.language_models.exchange:export_word2vec",
+    "export word2vec-binary": "headway.language_models.exchange:export_word2vec_binary",
+    "import arpa": "headway.language_models.exchange:import_arpa",
 }

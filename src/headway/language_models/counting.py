@@ -1,6 +1,7 @@
 """Learning by counting: what `headway.runs.task_spec.Learner` is for models of n-grams."""
 
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 import torch
@@ -8,16 +9,12 @@ from torch import nn
 
 from headway.core.errors import ConfigError, RunError
 from headway.core.settings import Settings
-from headway.core.subwords import SpecialIds
 from headway.core.tensor_files import check, save_tensors
-from headway.corpora.cache import cache_root, key_of
 from headway.corpora.store import Store
+from headway.language_models.estimation import Counting, NgramCounts, count_ngrams, smoothed
 from headway.language_models.ngram import NgramConfig
-from headway.language_models.ngram_counting import FORMAT, Counting, NgramCounts, count_ngrams
-from headway.language_models.smoothing import smoothed
 from headway.operations.large_tensors import map_tensors, tensor_pieces
-from headway.operations.locks import Say
-from headway.runs.task_spec import Learned, Learner, Opening, Run
+from headway.runs.task_spec import Learned, Learner, Opening, Run, Tokens
 
 
 def fit(settings: Settings, opening: Opening) -> Settings:
@@ -28,30 +25,28 @@ def fit(settings: Settings, opening: Opening) -> Settings:
             "a model is smoothed as it is counted; backoff is the name for what an ARPA file says. "
             "Choose kneser-ney, or: headway import arpa FILE --out RUN."
         )
-    data = opening.data
-    counts = counted(config, data.train, data.vocabulary.special, len(data.vocabulary), opening.say)
+    counts = counted(opening.data.train, counting_of(config, opening.data.vocabulary))
     return replace(settings, model=replace(config, n_grams=counts.n_grams))
 
 
-def counted(
-    config: NgramConfig, text: Store, special: SpecialIds, vocabulary_size: int, say: Say
-) -> NgramCounts:
-    """The counts that a model needs, counted now or found in the cache."""
-    counting = Counting(
-        config.order,
-        vocabulary_size,
-        special.decoder_begin,
-        config.smoothing in ("kneser-ney", "modified-kneser-ney"),
-    )
-    key = {"format": FORMAT, "text": text.directory.name, "counting": list(vars(counting).values())}
-    directory = cache_root() / f"ngrams-{key_of(key)}"
-    return count_ngrams(text["text"], directory, counting, say)
+def counting_of(config: NgramConfig, vocabulary: Tokens) -> Counting:
+    """What a model needs to have counted."""
+    continuations = config.smoothing in ("kneser-ney", "modified-kneser-ney")
+    begin = vocabulary.special.decoder_begin
+    return Counting(config.order, len(vocabulary), begin, continuations)
+
+
+@lru_cache(maxsize=1)
+def counted(text: Store, counting: Counting) -> NgramCounts:
+    """The counts of a text, which `fit` and `learn` both ask for."""
+    return count_ngrams(text["text"], counting)
 
 
 def learn(run: Run, resume: bool) -> Learned:
     """Smooth what was counted and leave the model; a run that goes on does it again, alike."""
-    config, special = run.settings.model, run.data.vocabulary.special
-    counts = counted(config, run.data.train, special, len(run.data.vocabulary), run.say)
+    config, vocabulary = run.settings.model, run.data.vocabulary
+    counts = counted(run.data.train, counting_of(config, vocabulary))
+    counted.cache_clear()
     if counts.n_grams != config.n_grams:
         raise RunError(
             f"{run.folder.config} says that there are {list(config.n_grams)} n-grams; there are "
@@ -64,7 +59,7 @@ def learn(run: Run, resume: bool) -> Learned:
             "maximum likelihood holds for impossible what was never counted: most texts have "
             "infinite perplexity. Other smoothing has an answer to everything"
         )
-    arrays = smoothed(counts, config, padding=special.padding, say=run.say)
+    arrays = smoothed(counts, config, padding=vocabulary.special.padding, say=run.say)
     tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
     save_tensors(tensors, run.folder.model)
     how = {"none": "not smoothed", "add-k": f"smoothed by add-{config.k:g}"}

@@ -19,8 +19,7 @@ from headway.core.embedding import TokenEmbedding, output_matrix
 from headway.core.interfaces import Step
 from headway.core.layers import Activation, Norm, Stack
 from headway.core.transformer import initialize, last_norm, layer
-from headway.language_models.interfaces import Carried, Read
-from headway.language_models.text_alone import TextModel, prompt
+from headway.language_models.interfaces import Carried, Read, TextModel, prompt
 from headway.nn.positioned import PositionedLayers, Positions
 
 

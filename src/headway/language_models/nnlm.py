@@ -17,8 +17,7 @@ from headway.core.dropout import Dropout, check_dropout
 from headway.core.embedding import TokenEmbedding
 from headway.core.errors import ConfigError, refuse_beyond
 from headway.core.interfaces import Step
-from headway.language_models.interfaces import Carried, Read
-from headway.language_models.text_alone import TextModel, prompt
+from headway.language_models.interfaces import Carried, Read, TextModel, prompt
 
 _MOST = {"order": 1_000, "d_model": 1 << 16, "d_hidden": 1 << 16}
 """Far beyond any model; what is larger would be built for ever."""

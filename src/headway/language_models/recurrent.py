@@ -19,8 +19,7 @@ from headway.core.dropout import check_dropout
 from headway.core.embedding import TokenEmbedding, output_matrix
 from headway.core.errors import ConfigError, refuse_beyond
 from headway.core.interfaces import Step
-from headway.language_models.interfaces import Carried, Read
-from headway.language_models.text_alone import TextModel, prompt
+from headway.language_models.interfaces import Carried, Read, TextModel, prompt
 from headway.nn.recurrent import Recurrence, RecurrentStack, RecurrentState
 
 _MOST = {"layers": 1_000, "d_model": 1 << 16}

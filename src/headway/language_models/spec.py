@@ -13,9 +13,8 @@ from headway.core.errors import ConfigError
 from headway.core.runtime import Runtime
 from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
-from headway.language_models import counting, presets, texts
+from headway.language_models import counting, models, texts
 from headway.language_models.evaluation import Evaluation, evaluated_stream
-from headway.language_models.models import LANGUAGE_MODELS
 from headway.language_models.scoring import Scorer
 from headway.language_models.task import LanguageTask, LanguageTraining
 from headway.language_models.units import LanguageText
@@ -56,7 +55,7 @@ def build(settings: Settings, vocabulary: Tokens) -> nn.Module:
 
 def built(settings: Settings, vocabulary_size: int, special: SpecialIds) -> nn.Module:
     """The model of some settings."""
-    _, model = LANGUAGE_MODELS[settings.model_type]
+    _, model = models.LANGUAGE_MODELS[settings.model_type]
     markers = {"begin": special.decoder_begin, "end": special.end}
     needed = {name: markers[name] for name in MARKERS.get(settings.model_type, ())}
     sizes = {"vocabulary_size": vocabulary_size, "padding": special.padding}
@@ -246,10 +245,10 @@ SPEC: TaskSpec = TaskSpec(
         "data": texts.LanguageData,
         "training": LanguageTraining,
     },
-    models=LANGUAGE_MODELS,
+    models=models.LANGUAGE_MODELS,
     default_model="transformer",
-    presets=presets.PRESETS,
-    choose_preset=presets.choose,
+    presets=models.PRESETS,
+    choose_preset=models.choose,
     fits_dropout=("tiny", "small"),
     read=texts.read,
     complete=texts.complete,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headway.language_models.presets import LADDER, choose
+from headway.language_models.models import LADDER, choose
 from headway.runs.task_spec import Sizes
 
 MILLION = 1_000_000

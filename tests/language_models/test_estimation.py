@@ -1,4 +1,4 @@
-"""Smoothing equals what others make of the same text: nltk, and brute force word by word."""
+"""Counts are those of brute force; smoothing equals what nltk, and brute force, make of a text."""
 
 from itertools import product
 from pathlib import Path
@@ -6,17 +6,75 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from counted import BEGIN, END, UNKNOWN, BruteForce, counts_of, model_of
+from counted import BEGIN, END, UNKNOWN, BruteForce, adjusted, all_grams, counts_of, model_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from nltk.lm import MLE, KneserNeyInterpolated, Laplace, Vocabulary
 from nltk.util import everygrams
 
-from headway.language_models import smoothing
-from headway.language_models.ngram import Ngram, NgramConfig
-from headway.language_models.smoothing import (
+from headway.language_models import estimation
+from headway.language_models.estimation import (
+    NgramCounts,
     modified_discounts,
     single_discount,
     smoothed,
 )
+from headway.language_models.ngram import Ngram, NgramConfig
+
+A, B, C = 4, 5, 6
+
+
+def table(counts: NgramCounts, order: int) -> dict[tuple[int, ...], int]:
+    """The n-grams of an order as words, with their counts."""
+    size = counts.n_grams[0]
+    names = [(word,) for word in range(size)]
+    numbers = counts.counts[0]
+    for n in range(2, order + 1):
+        keys, numbers = counts.keys[n - 1], counts.counts[n - 1]
+        assert (np.diff(keys) > 0).all()
+        assert len(keys) == counts.n_grams[n - 1]
+        names = [(*names[key // size], int(key % size)) for key in keys]
+    return {name: int(n) for name, n in zip(names, numbers, strict=True) if n}
+
+
+THREE = [[A, B], [A, B, C], [B]]  # "a b", "a b c", "b"
+
+
+def test_counts_of_three_sentences_by_hand():
+    counts = counts_of(THREE, 3, 7)
+    assert table(counts, 1) == {(BEGIN,): 3, (END,): 3, (A,): 2, (B,): 3, (C,): 1}
+    assert table(counts, 2) == {
+        (BEGIN, A): 2, (BEGIN, B): 1, (A, B): 2, (B, C): 1, (B, END): 2, (C, END): 1,
+    }  # fmt: skip
+    assert table(counts, 3) == {
+        (BEGIN, A, B): 2, (BEGIN, B, END): 1, (A, B, END): 1, (A, B, C): 1, (B, C, END): 1,
+    }  # fmt: skip
+    assert counts.n_tokens == 6 + 3
+    assert counts.n_grams == (7, 6, 5)
+
+
+def test_contexts_are_counted_by_hand_but_at_the_beginning_of_a_line():
+    counts = counts_of(THREE, 3, 7, continuations=True)
+    # b stands after <s> and a; </s> after b and c. <s> stands after nothing: it came three times.
+    assert table(counts, 1) == {(BEGIN,): 3, (END,): 2, (A,): 1, (B,): 2, (C,): 1}
+    assert table(counts, 2) == {
+        (BEGIN, A): 2, (BEGIN, B): 1, (A, B): 1, (B, C): 1, (B, END): 2, (C, END): 1,
+    }  # fmt: skip
+    assert table(counts, 3) == table(counts_of(THREE, 3, 7), 3)
+
+
+@settings(max_examples=25)
+@given(
+    rows=st.lists(st.lists(st.integers(4, 9), max_size=7), min_size=1, max_size=12),
+    order=st.integers(1, 6),
+    continuations=st.booleans(),
+)
+def test_counts_are_those_of_brute_force(rows, order, continuations):
+    expected = all_grams(rows, order)
+    counts = counts_of(rows, order, 10, continuations=continuations)
+    for n, of_order in enumerate(adjusted(expected) if continuations else expected, start=1):
+        assert table(counts, n) == dict(of_order)
+
 
 SIZE = 14
 WORDS = [UNKNOWN, END, *range(4, SIZE)]
@@ -70,9 +128,9 @@ def test_interpolated_kneser_ney_equals_nltks(tmp_path: Path, monkeypatch: pytes
     It knows no context at the beginning of a line in lower orders, so those are left out.
     """
     rows, order, discount = sentences(60), 3, 0.3
-    monkeypatch.setattr(smoothing, "single_discount", lambda counts: (discount,))
+    monkeypatch.setattr(estimation, "single_discount", lambda counts: (discount,))
     model = model_of(rows, SIZE, tmp_path, order=order, smoothing="kneser-ney")
-    counts = counts_of(rows, order, SIZE, tmp_path / "c", continuations=True).counts(1)
+    counts = counts_of(rows, order, SIZE, continuations=True).counts[0]
     counts[BEGIN] = 0
     with np.errstate(divide="ignore"):
         alone = np.log10(counts / counts.sum()).astype(np.float32)
@@ -109,9 +167,9 @@ def test_odd_counts_of_counts_tell_no_discounts(odd: list[int]):
     assert modified_discounts(odd) is None
 
 
-def test_the_usual_discounts_are_said_where_they_are_taken(tmp_path: Path):
+def test_the_usual_discounts_are_said_where_they_are_taken():
     said: list[str] = []
-    counts = counts_of([[4, 5]], 2, SIZE, tmp_path / "c", continuations=True)
+    counts = counts_of([[4, 5]], 2, SIZE, continuations=True)
     smoothed(counts, NgramConfig(2), padding=0, say=said.append)
     assert said == [
         "order 1: [3, 0, 0, 0] n-grams counted 1, 2, 3 and 4 times tell no discounts; taken are "

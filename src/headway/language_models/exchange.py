@@ -1,4 +1,4 @@
-"""Runs from ARPA files, and ARPA files from runs."""
+"""Runs from ARPA files; ARPA files, and files of word vectors, from runs."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,9 +13,10 @@ from headway.core.run_folder import RunFolder
 from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
 from headway.core.tensor_files import save_tensors
-from headway.language_models.arpa import write_arpa
-from headway.language_models.arpa_reading import Arpa, read_arpa
+from headway.exchange.word2vec import write_word2vec
+from headway.language_models.arpa import Arpa, read_arpa, write_arpa
 from headway.language_models.ngram import Ngram, NgramConfig
+from headway.language_models.nnlm import Nnlm
 from headway.language_models.spec import SPEC, next_commands_at
 from headway.language_models.texts import COUNTING
 from headway.operations.locks import Say
@@ -24,6 +25,8 @@ from headway.runs.loading import open_run
 from headway.runs.train import write_record
 from headway.tokenizers.words import WholeUnit
 
+WITH_VECTORS = ("nnlm",)
+"""Types of model whose words have vectors to be taken out."""
 REPAIRS = {
     "not_nfc": "words were brought to NFC, as all text is",
     "begin_inside": "n-grams with <s> behind their first word are left out: nothing asks for them",
@@ -127,3 +130,31 @@ def spelled(vocabulary: Any) -> list[str]:
     pieces[special.unknown], pieces[special.end] = "<unk>", "</s>"
     pieces[special.decoder_begin] = "<s>"
     return pieces
+
+
+def export_word2vec_binary(run: Path, path: Path, say: Say) -> None:
+    """The same as `export_word2vec` in the binary format."""
+    export_word2vec(run, path, say, binary=True)
+
+
+def export_word2vec(run: Path, path: Path, say: Say, *, binary: bool = False) -> None:
+    """Write the word vectors of a run in word2vec's text or binary format, and say how many;
+    markers, and words that have no place in such a file, are left out.
+
+    Raises:
+        RunError: there is no such run, or its model has none.
+    """
+    settings, vocabulary, model, _ = open_run(SPEC, run, device="cpu")
+    if settings.model_type not in WITH_VECTORS:
+        raise RunError(
+            f"word vectors are taken out of models of the type {' or '.join(WITH_VECTORS)}; {run} "
+            f"is one of the type {settings.model_type}. Train one: --model.type nnlm."
+        )
+    special = vocabulary.special
+    words = vocabulary.pieces(range(len(vocabulary)))
+    for marker in {special.padding, special.decoder_begin}:
+        words[marker] = ""  # left out: they stand in no text
+    vectors = cast(Nnlm, model).word_vectors().numpy()
+    n_left_out = write_word2vec(path, words, vectors, binary=binary)
+    n_words = len(words) - n_left_out
+    say(f"vectors of {n_words:,} words written to {path}, {n_left_out:,} left out")
