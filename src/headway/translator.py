@@ -16,8 +16,7 @@ from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.corpora.mixing import chosen_tag
 from headway.engine.engine import EngineChoice
-from headway.localization.checks.calibration import Calibration
-from headway.localization.checks.checker import Checker, Verdict
+from headway.localization.checks.calibration import Calibration, Checker, Verdict
 from headway.localization.checks.output_checks import ModelEvidence
 from headway.localization.checks.training_stats import TrainingStats
 from headway.localization.placeholders.own_codes import Patterns, compiled, patterns_of

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from headway.filling.flow import Flow, Steps
 from headway.filling.interfaces import Checks, Judgement, MemoryLookup, TermChecker
 from headway.filling.judging import RunChecks
-from headway.localization.checks.checker import Verdict
+from headway.localization.checks.calibration import Verdict
 from headway.localization.formats.piecewise import MISSING
 from headway.localization.formats.units import (
     DOUBTFUL,

@@ -7,7 +7,7 @@ import pytest
 from headway.filling.flow import Flow, Steps
 from headway.filling.judging import RunChecks
 from headway.localization.checks.calibration import Calibration
-from headway.localization.checks.checker import Checker, Verdict
+from headway.localization.checks.calibration import Checker, Verdict
 from headway.localization.checks.output_checks import ModelEvidence
 from headway.localization.checks.training_stats import TrainingStats
 from headway.localization.formats.units import Match, Outcome, Unit

@@ -27,7 +27,7 @@ from headway.core.lines import check_file, read_lines
 from headway.operations.locks import only_writer_of_file
 
 if TYPE_CHECKING:
-    from headway.localization.checks.checker import Verdict
+    from headway.localization.checks.calibration import Verdict
     from headway.localization.terms.keeping import Terms
     from headway.translation.detailed import Translation
     from headway.translator import Translator

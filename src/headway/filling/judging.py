@@ -5,7 +5,7 @@ from typing import Any
 
 from headway.filling.interfaces import Judgement
 from headway.filling.ranking import chosen
-from headway.localization.checks.checker import Checker, Verdict
+from headway.localization.checks.calibration import Checker, Verdict
 from headway.localization.checks.output_checks import ModelEvidence
 from headway.localization.formats.branches import branches_of
 from headway.localization.formats.piecewise import may_branch

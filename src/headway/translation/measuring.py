@@ -29,7 +29,6 @@ GOOD_CHRF, GOOD_CHRF_WITHOUT_SPACES = 50.0, 30.0
 """Sentence chrF of a good translation; in Chinese, Japanese or Thai a character says more."""
 MANY = 5_000  # pairs, of which each word of a small vocabulary may be known
 ENOUGH = 220  # good translations: of fewer, what none of them shows is no flag yet
-ENOUGH_TO_JOIN = 1_000  # pairs; fewer say nothing of what is rare in texts put together of them
 LEAST_SENTENCES = 20
 """With fewer nothing is said."""
 LEAST_TOLD_APART = 0.8
@@ -63,7 +62,7 @@ def measure(
     `readings` are of each part that was read at once: of a text the least sure one counts.
     `targets` are the texts; `tags` may stand in front of the sources.
     """
-    held, norms, joined = _of_training(data, languages, tags)
+    held, norms = _of_training(data, languages, tags)
     letters = sum(share for name, share in held.scripts.items() if name in UNSPACED_SCRIPTS)
     least = GOOD_CHRF_WITHOUT_SPACES if letters > 0.5 else GOOD_CHRF
     texts = [data.prepared.valid_texts[row] for row in rows]
@@ -82,13 +81,13 @@ def measure(
         norms[name] = CheckBaseline.of(
             [one for one, kept in zip(strengths, looked, strict=True) if kept]
         )
-    return Measured(held, replace(fitted(norms, np.array(table), good, least), joined=joined))
+    return Measured(held, fitted(norms, np.array(table), good, least))
 
 
 def _of_training(
     data: Pairs, languages: tuple[str | None, str | None], tags: Sequence[str]
-) -> tuple[TrainingStats, dict[str, CheckBaseline], dict[str, CheckBaseline]]:
-    """What a sample of training pairs tells: figures, and signs in good pairs, alone and joined."""
+) -> tuple[TrainingStats, dict[str, CheckBaseline]]:
+    """What a sample of training pairs tells: figures, and signs in good pairs."""
     train, subwords = data.prepared.train, data.vocabulary
     sample = np.unique(np.linspace(0, len(train) - 1, min(SAMPLE, len(train))).astype(int))
     read, written = ([train[side][int(i)].tolist() for i in sample] for side in SIDES)
@@ -107,12 +106,7 @@ def _of_training(
         signs |= check_model(ModelEvidence(subwords.pieces(ids), ()))
         for name, found in strengths.items():
             found.append(signs[name].strength if name in signs else 0.0)
-    norms = {name: CheckBaseline.of(found) for name, found in strengths.items()}
-    if len(pairs) < ENOUGH_TO_JOIN:
-        return held, norms, {}
-    from headway.localization.checks.calibration import joined_norms  # a side room
-
-    return held, norms, joined_norms(pairs, held, data.prepared.own_codes)
+    return held, {name: CheckBaseline.of(found) for name, found in strengths.items()}
 
 
 def _untagged(text: str, tags: Sequence[str]) -> str:

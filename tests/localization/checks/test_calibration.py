@@ -108,7 +108,9 @@ def test_what_was_written_is_read_back():
     again = Calibration.from_dict(json.loads(json.dumps(trust.as_dict())))
     assert again == trust
     assert Calibration.from_dict({}).confidence([0.0] * len(FEATURES)) is None
-    assert math.isnan(Calibration.from_dict(json.loads(json.dumps(Calibration().as_dict()))).good)
+    earlier = {**trust.as_dict(), "joined": {"loop": {"texts": 2000, "strongest": []}}}
+    assert Calibration.from_dict(json.loads(json.dumps(earlier))) == trust
+    assert Calibration.from_dict(json.loads(json.dumps(Calibration().as_dict()))).good is None
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 from headway.core.errors import RunError
 from headway.demo import generate
 from headway.languages.sentences import AtOnce
-from headway.localization.checks.calibration import RAISED, USUAL, Calibration, CheckBaseline
-from headway.localization.checks.checker import Checker
+from headway.localization.checks.calibration import (
+    RAISED,
+    USUAL,
+    Calibration,
+    CheckBaseline,
+    Checker,
+)
 from headway.localization.checks.number_words import small_numbers
 from headway.localization.checks.output_checks import (
     OF_TEXTS,
@@ -228,14 +233,22 @@ def test_what_a_source_says_twice_may_be_said_twice_and_once_is_a_loop_said_twic
     assert "loop" not in check_texts("He eats. She reads. It is cold.", fixed, TrainingStats())
 
 
-def test_texts_of_several_sentences_are_judged_by_their_like() -> None:
-    norms = {"too_short": CheckBaseline(4000, (0.5,))}
+def test_what_one_text_in_some_shows_is_more_common_in_several_sentences() -> None:
     held = TrainingStats(texts=1, expansion=(Expansion(100, 1.0, 0.5, 1.5),))
-    alone = Checker(held, Calibration(norms=norms))
-    apart = Checker(
-        held, Calibration(norms=norms, joined={"too_short": CheckBaseline(4000, (9.0,) * 32)})
-    )
-    one, two = ("A cat sat here.", "Kort."), ("A cat sat here. It slept.", "Kort. Ja.")
-    assert [flag.name for flag in alone.look(*two).flags] == ["too_short"]
-    assert not apart.look(*two).flags
-    assert apart.look(*one).flags == alone.look(*one).flags != ()
+    one, two = ("A cat sat here.", "Kort."), ("A cat sat here. A dog slept.", "Kort. Ja.")
+    for strongest, of_one, of_two in (
+        ((), 1, 1),
+        ((9.0, 9.0, 9.0, 9.0), 1, 0),
+        ((9.0,) * 32, 0, 0),
+    ):
+        checker = Checker(held, Calibration({"too_short": CheckBaseline(2500, strongest)}))
+        assert len(checker.look(*one).flags) == of_one
+        assert len(checker.look(*two).flags) == of_two
+
+
+def test_sentences_without_spaces_between_them_are_as_long_as_expected() -> None:
+    held = TrainingStats(texts=1, expansion=(Expansion(100, 0.5, 0.9, 1.1),))
+    source, target = "A cat sat here now.", "一只猫现在坐着。。"
+    assert not {"too_short", "too_long"} & {*check_texts(source, target, held)}
+    joined = check_texts(" ".join([source] * 5), "".join([target] * 5), held)
+    assert not {"too_short", "too_long"} & {*joined}

@@ -1,20 +1,12 @@
 """Single signs, each by what makes it."""
 
-from headway.localization.checks.calibration import Calibration
-from headway.localization.checks.checker import Checker
-from headway.localization.checks.output_checks import CheckResult, check_texts
+import pytest
+
+from headway.localization.checks.calibration import Calibration, Checker
+from headway.localization.checks.code_signs import odd_codes
+from headway.localization.checks.number_words import small_numbers
+from headway.localization.checks.output_checks import check_texts
 from headway.localization.checks.training_stats import TrainingStats
-
-
-def test_a_tag_inside_of_a_word_is_a_sign() -> None:
-    source = "the <b>small</b> dog"
-    found = check_texts(source, "der kle<b>ine</b> Hund", TrainingStats())
-    assert found["tag_in_word"] == CheckResult(1.0, "inside of a word: <b>")
-    assert "tag_in_word" not in check_texts(source, "der <b>kleine</b> Hund", TrainingStats())
-    assert "tag_in_word" not in check_texts(
-        "un<b>believ</b>able", "un<b>glaub</b>lich", TrainingStats()
-    )
-
 
 GERMAN = "Der Hund schläft im Garten hinter dem Haus, und die Katze sitzt auf dem Dach."
 DUTCH = "De hond slaapt in de tuin achter het huis en de kat zit op het dak."
@@ -33,3 +25,43 @@ def test_another_language_of_the_same_script_is_a_sign() -> None:
     assert "language" not in check_texts(DUTCH, ENGLISH, TrainingStats(languages=("nl", "en-GB")))
     flags = Checker(held, Calibration()).look(ENGLISH, DUTCH).flags
     assert "language" in [flag.name for flag in flags]
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese", "agree"),
+    [
+        ("He has 4 dogs.", "他有四只狗。", True),
+        ("He has 4 dogs.", "他有一只狗。", False),
+        ("He has one dog.", "他有一只狗。", True),
+        ("He has a dog.", "他有一只狗。", True),
+        ("He has 1 dog.", "他有一只狗。", True),
+        ("He has two dogs.", "他有两只狗。", True),
+        ("He has 12 dogs.", "他有十二只狗。", True),
+        ("twenty-one dogs", "二十一只狗", True),
+        ("100 dogs", "一百只狗", True),
+        ("200 dogs", "二百只狗", True),
+        ("two hundred dogs", "两百只狗", True),
+        ("two hundred and five dogs", "二百零五只狗", True),
+        ("120 dogs and two cats", "一百二十只狗和两只猫", True),
+        ("30,000 people", "3万人", True),
+        ("a thousand and one nights and 3 days", "一千零一夜和三天", True),
+    ],
+)
+def test_english_and_chinese_numbers_are_compared(english, chinese, agree) -> None:
+    assert (small_numbers(english, "en") == small_numbers(chinese, "zh")) == agree
+    found = check_texts(english, chinese, TrainingStats(languages=("en", "zh")))
+    assert ("number_word" in found) == (not agree)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "n"),
+    [
+        ("A <b>dog</b> runs", "Ein <b>Hund</b> rennt", 0),
+        ("A <b>dog</b> runs", "Ein Hund <b></b> rennt", 1),
+        ("A <b></b>dog", "Ein <b></b>Hund", 0),
+        ("{n, plural, one {# file} other {# files}}", "{n, plural, eine # Datei}", 7),
+        ("Hello $name", "Hallo Name", 1),
+    ],
+)
+def test_lost_codes_lone_braces_and_pairs_that_hold_nothing_are_counted(source, target, n):
+    assert odd_codes(source, target, ())[0] == n

@@ -5,32 +5,35 @@ surer it is that a translation which shows it is wrong. And for what the model s
 translations, how often such a translation was good (logistic regression).
 """
 
-import math
-import random
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import reduce
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.errors import RunError
-from headway.languages.sentences import space_between
+from headway.core.errors import ConfigError
 from headway.localization.checks.output_checks import (
     FEATURES,
-    OF_TEXTS,
-    check_texts,
-    n_sentences,
+    TOO_SHORT,
+    UNKNOWN,
+    CheckedPair,
+    ModelEvidence,
+    check_model,
+    features,
 )
-from headway.localization.checks.training_stats import TrainingStats
+from headway.localization.checks.training_stats import TrainingStats, from_checks
+from headway.localization.formats.units import Flag
 from headway.localization.placeholders.own_codes import OwnPattern
 
 FIRST_BELIEF = 0.02
 """How many of all translations are wrong in each way that a sign shows, before one has looked."""
 RAISED = 0.9
 """Confidence from which a sign is a flag."""
+_MOST_DOUBT = {UNKNOWN: 0.9}
+"""Words that training did not have may still be translated well."""
+_NOTHING = 0.99
 _KEPT = 32
 _FOLDS = 5
 _PENALTY = 1.0
@@ -53,15 +56,28 @@ class CheckBaseline:
         highest = sorted((round(float(one), 4) for one in strengths if one > 0), reverse=True)
         return cls(len(strengths), tuple(highest[:_KEPT]))
 
-    def confidence(self, strength: float) -> float:
-        """That something is wrong, by Bayes' rule: `FIRST_BELIEF` against how rare it is."""
+    def confidence(self, strength: float, n_sentences: int = 1) -> float:
+        """That something is wrong, by Bayes' rule: `FIRST_BELIEF` against how rare it is.
+
+        What one sentence in so many shows is so many times as common in texts of several.
+        """
         if strength <= 0:
             return 0.0
         n = sum(one >= strength for one in self.strongest)
         if n == len(self.strongest) == _KEPT:
             n = self.texts  # no more is known than that it is common
-        rare = (n + 0.5) / (self.texts + 1)
+        rare = min(1.0, (n * n_sentences + 0.5) / (self.texts + 1))
         return FIRST_BELIEF / (FIRST_BELIEF + (1 - FIRST_BELIEF) * rare)
+
+
+LIMITS = {
+    "too_short": 4.5, "too_long": 6.0, "sentences": 1.0, "loop": 3.0, "copy": 0.6, "number": 0.0,
+    "code": 0.0, "script": 0.2, "language": 0.0,
+}  # fmt: skip
+"""A stronger sign is a flag, where nothing was measured."""
+USUAL = {
+    name: CheckBaseline(1000, (limit, limit) if limit else ()) for name, limit in LIMITS.items()
+}
 
 
 @dataclass(frozen=True)
@@ -70,8 +86,6 @@ class Calibration:
 
     norms: Mapping[str, CheckBaseline] = field(default_factory=dict)
     """By the name of the sign."""
-    joined: Mapping[str, CheckBaseline] = field(default_factory=dict)
-    """The same in texts of several sentences, where training held single ones."""
     least_chrf: float = 0.0
     """A translation is called good from this sentence chrF on."""
     weights: tuple[float, ...] = ()
@@ -80,70 +94,40 @@ class Calibration:
     spread: tuple[float, ...] = ()
     sentences: int = 0
     """Of the validation text, translated to measure this."""
-    good: float = math.nan
+    good: float | None = None
     """Share of them that was good."""
-    calibration_error: float = math.nan
+    calibration_error: float | None = None
     """Expected difference between confidence and share of good ones, on held-out sentences."""
+
+    def __post_init__(self) -> None:
+        n, sizes = len(FEATURES), [len(row) for row in (self.centre, self.spread, self.weights)]
+        if sizes not in ([0, 0, 0], [n, n, n + 1]) or min(self.spread, default=1) <= 0:
+            raise ConfigError(f"there are {n} features")
 
     def confidence(self, features: Sequence[float]) -> float | None:
         """That a translation is good; None where nothing was measured."""
         if not self.weights:
             return None
-        *weights, constant = self.weights
-        logit = constant
-        for value, weight, centre, spread in zip(
-            features, weights, self.centre, self.spread, strict=True
-        ):
-            logit += weight * max(-4.0, min(4.0, (value - centre) / spread))
-        return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
+        row = np.array([features])
+        return float(_predicted(row, *map(np.array, (self.weights, self.centre, self.spread)))[0])
 
     def words(self) -> str:
         error = "not measured: too few sentences"
-        if not math.isnan(self.calibration_error):
+        if self.calibration_error is not None:
             error = f"{self.calibration_error:.3f}"
         return (
-            f"Good ones (sentence chrF of {self.least_chrf:.0f} or more): {self.good:.0%} of "
+            f"Good ones (sentence chrF of {self.least_chrf:.0f} or more): {self.good or 0:.0%} of "
             f"{self.sentences:,} validation sentences; confidences are calibrated on them, "
             f"expected calibration error {error}."
         )
 
     def as_dict(self) -> dict[str, Any]:
-        plain = asdict(self)
-        return {
-            key: None if isinstance(value, float) and math.isnan(value) else value
-            for key, value in plain.items()
-        }
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Calibration":
-        """Undo `as_dict`; of nothing, what trusts nothing and doubts nothing.
-
-        Raises:
-            RunError: it is something else.
-        """
-        try:
-            values: dict[str, Any] = {k: math.nan if v is None else v for k, v in plain.items()}
-            values |= {
-                k: tuple(map(float, plain.get(k, ()))) for k in ("weights", "centre", "spread")
-            }
-            for key in ("norms", "joined"):
-                values[key] = {
-                    name: CheckBaseline(int(one["texts"]), tuple(map(float, one["strongest"])))
-                    for name, one in plain.get(key, {}).items()
-                }
-            found = cls(**values)
-            n = len(found.weights)
-            sound = n in (0, len(FEATURES) + 1) and all(spread > 0 for spread in found.spread)
-            sound = sound and (not n or len(found.centre) == len(found.spread) == n - 1)
-            sound = sound and all(map(math.isfinite, (*found.weights, *found.centre)))
-        except (TypeError, ValueError, AttributeError, LookupError):
-            sound = False
-        if not sound:
-            raise RunError(
-                "checks.json of a run says how far its translations are to be trusted; this one "
-                "says something else. Take it from a copy of the run, or delete it."
-            ) from None
-        return found
+        # runs of earlier versions say how strong signs are in joined texts, too
+        return from_checks(cls, {key: plain[key] for key in plain if key != "joined"})
 
 
 def fitted(
@@ -151,36 +135,24 @@ def fitted(
 ) -> Calibration:
     """What is learned from validation sentences: their `features` [sentences, features], and which
     were translated well."""
-    weights, centre, spread = _logistic(features, good)
-    held_out = np.empty(len(good))
-    folds = np.arange(len(good)) % _FOLDS
-    for fold in range(_FOLDS if len(good) >= _FOLDS else 0):
-        inside = folds != fold
-        held_out[~inside] = _predicted(
-            features[~inside], *_logistic(features[inside], good[inside])
-        )
-    return Calibration(
-        norms=norms,
-        least_chrf=least_chrf,
-        weights=tuple(map(float, weights)),
-        centre=tuple(map(float, centre)),
-        spread=tuple(map(float, spread)),
-        sentences=len(good),
-        good=float(good.mean()),
-        calibration_error=(calibration_error(held_out, good) if len(good) >= _FOLDS else math.nan),
-    )
+    error = None
+    if len(good) >= _FOLDS:
+        held_out, folds = np.empty(len(good)), np.arange(len(good)) % _FOLDS
+        for fold in range(_FOLDS):
+            inside = folds != fold
+            learned = _logistic(features[inside], good[inside])
+            held_out[~inside] = _predicted(features[~inside], *learned)
+        error = calibration_error(held_out, good)
+    weights, centre, spread = (tuple(map(float, row)) for row in _logistic(features, good))
+    share = float(good.mean())
+    return Calibration(norms, least_chrf, weights, centre, spread, len(good), share, error)
 
 
 def calibration_error(confidences: Features, good: Good) -> float:
     """Expected calibration error (Naeini et al. 2015): ten classes of confidence, as wide."""
     bins = np.minimum((confidences * _BINS).astype(int), _BINS - 1)
-    error = 0.0
-    for number in range(_BINS):
-        inside = bins == number
-        if inside.any():
-            gap = abs(float(confidences[inside].mean()) - float(good[inside].mean()))
-            error += gap * float(inside.mean())
-    return error
+    gaps = np.bincount(bins, weights=confidences - good, minlength=_BINS)
+    return float(np.abs(gaps).sum() / len(good))
 
 
 def _logistic(features: Features, good: Good) -> tuple[Features, Features, Features]:
@@ -189,11 +161,10 @@ def _logistic(features: Features, good: Good) -> tuple[Features, Features, Featu
     rows = _rows(features, centre, spread)
     # one good and one bad one more: the constant is finite where all were alike
     truth = (good + 1 / len(good)) / (1 + 2 / len(good))
-    weights = np.zeros(rows.shape[1])
-    penalty = np.full(rows.shape[1], _PENALTY)
+    weights, penalty = np.zeros(rows.shape[1]), np.full(rows.shape[1], _PENALTY)
     penalty[-1] = 1e-3
     for _ in range(30):
-        chance = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))
+        chance = _sigmoid(rows @ weights)
         slope = rows.T @ (chance - truth) + penalty * weights
         curve = (rows * (chance * (1 - chance))[:, None]).T @ rows + np.diag(penalty)
         step = np.linalg.solve(curve, slope)
@@ -208,59 +179,61 @@ def _rows(features: Features, centre: Features, spread: Features) -> Features:
     return np.column_stack([scaled, np.ones(len(features))])
 
 
+def _sigmoid(logits: Features) -> Features:
+    chances: Features = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
+    return chances
+
+
 def _predicted(
     features: Features, weights: Features, centre: Features, spread: Features
 ) -> Features:
-    found: Features = 1 / (1 + np.exp(-np.clip(_rows(features, centre, spread) @ weights, -30, 30)))
-    return found
+    return _sigmoid(_rows(features, centre, spread) @ weights)
 
 
-def _up_to(strength: float) -> CheckBaseline:
-    """Two in a thousand are as strong: that is no flag yet, and what is stronger is one."""
-    return CheckBaseline(1000, (strength, strength))
+class Verdict(NamedTuple):
+    flags: tuple[Flag, ...]
+    """The surest first."""
+    confidence: float | None
+    """That it is good; None where nobody has measured how far its model is to be trusted."""
 
 
-USUAL: dict[str, CheckBaseline] = {
-    "too_short": _up_to(4.5),
-    "too_long": _up_to(6.0),
-    "sentences": _up_to(1.0),
-    "loop": _up_to(3.0),
-    "copy": _up_to(0.6),
-    "number": CheckBaseline(1000, (1.0,)),  # one that is lost is a flag, if not as sure as two
-    "code": CheckBaseline(1000, ()),
-    "tag_in_word": CheckBaseline(1000, ()),
-    "script": _up_to(0.2),
-    "language": CheckBaseline(1000, ()),
-}
-"""A sign that is stronger is a flag."""
+class Checker:
+    """The checks of one run: any texts, in any order, each judged by itself."""
 
+    def __init__(
+        self, held: TrainingStats, trust: Calibration, own: Sequence[OwnPattern] = ()
+    ) -> None:
+        """`own`: patterns of codes besides those of every text."""
+        self.held, self.trust, self.own = held, trust, own
+        self.norms = trust.norms or USUAL
 
-TEXTS = 2_000
-MOST_SENTENCES = 5
-_LEAST_SINGLE = 500
-_ENDED = re.compile(r"[.?!。？！]\Z")
+    def look(self, source: str, target: str, readings: Sequence[ModelEvidence] = ()) -> Verdict:
+        """`readings` are what the model said of each part that it translated at once, in order;
+        none for a translation that somebody else made, which gets flags only.
 
-Pairs = Sequence[tuple[str, str]]
-
-
-def joined_norms(
-    pairs: Pairs, held: TrainingStats, own: Sequence[OwnPattern]
-) -> dict[str, CheckBaseline]:
-    """Of each sign of texts; none where too few pairs are a single sentence on both sides."""
-    single = [pair for pair in pairs if all(_ENDED.search(text) for text in pair)]
-    single = [pair for pair in single if n_sentences(pair[0]) == n_sentences(pair[1]) == 1]
-    if len(single) < _LEAST_SINGLE:
-        return {}
-    draw = random.Random(1)
-    units = [draw.sample(single, draw.randint(2, MOST_SENTENCES)) for _ in range(TEXTS)]
-    sides = [zip(*unit, strict=True) for unit in units]
-    found = [check_texts(together(read), together(written), held, own) for read, written in sides]
-    return {
-        name: CheckBaseline.of([signs[name].strength if name in signs else 0.0 for signs in found])
-        for name in OF_TEXTS
-    }
-
-
-def together(texts: Sequence[str]) -> str:
-    """Sentences as their language writes them, one behind the other."""
-    return reduce(lambda text, one: text + space_between(" ", text, one) + one, texts)
+        A text is as sure as its least sure part, and no surer than each of its flags allows.
+        """
+        if not any(map(str.isalnum, source)):
+            return Verdict((), None)
+        if not target.strip():
+            return Verdict((Flag(TOO_SHORT, _NOTHING, "nothing was written"),), 1 - _NOTHING)
+        pair = CheckedPair(source, target, self.held, self.own)
+        signs, confidences = pair.signs(), []
+        of_texts = dict(signs)
+        for reading in readings:
+            of_model = check_model(reading)
+            known = self.trust.confidence(features(reading, {**of_texts, **of_model}))
+            confidences += [] if known is None else [known]
+            for name, sign in of_model.items():
+                signs[name] = max(sign, signs.get(name, sign), key=itemgetter(0))
+        flags = []
+        for name, sign in signs.items():
+            norm = self.norms.get(name, CheckBaseline(0, ()))
+            doubt = norm.confidence(sign.strength, len(pair.ours) or 1)
+            if doubt >= RAISED:
+                doubt = round(min(doubt, _MOST_DOUBT.get(name, 1.0)), 4)
+                flags.append(Flag(name, doubt, sign.why))
+        flags.sort(key=lambda flag: -flag.confidence)
+        if confidences and flags:
+            confidences.append(1 - flags[0].confidence)
+        return Verdict(tuple(flags), min(confidences, default=None))

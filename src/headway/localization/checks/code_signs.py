@@ -8,7 +8,6 @@ from headway.localization.placeholders.codes import parsed_text
 from headway.localization.placeholders.own_codes import OwnPattern
 from headway.localization.placeholders.patterns import partners
 from headway.localization.placeholders.segments import Code, Segment
-from headway.localization.placeholders.word_boundaries import inside_words
 
 _SIGN = re.compile(r"[{}<>\\^~]")
 
@@ -35,12 +34,3 @@ def _emptied(segment: Segment) -> Counter[str]:
         for a, b in partners(codes).items()
         if not any(str(part).strip() for part in segment.parts[places[a] + 1 : places[b]])
     )
-
-
-def tags_in_words(source: str, target: str) -> tuple[float, str]:
-    """Tags inside of words of the target, more than the source has."""
-    if "<" not in target:
-        return 0.0, ""
-    ours, theirs = (inside_words(parsed_text(text)) for text in (source, target))
-    odd = list((theirs - ours).elements())
-    return float(len(odd)), f"inside of a word: {', '.join(one.text for one in odd[:5])}"

@@ -1,4 +1,4 @@
-"""Small numbers written as words, in a few languages: two, zwei, deux, 两."""
+"""Small numbers as words or digits, in four languages: two, zwei, deux, 两, 2."""
 
 import re
 from collections import Counter
@@ -13,23 +13,35 @@ _UNITS = {
     "de": "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn "
     "sechzehn siebzehn achtzehn neunzehn",
     "fr": "deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize",
+    "zh": "二 三 四 五 六 七 八 九 十",
 }
 _TENS = {
     "en": "twenty thirty forty fifty sixty seventy eighty ninety",
     "de": "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",
     "fr": "vingt trente quarante cinquante soixante",
+    "zh": "二十 三十 四十 五十 六十 七十 八十 九十",
 }
-_WORDS = {
-    language: {
-        **{word: n for n, word in enumerate(units.split(), 2)},
-        **{word: 10 * n for n, word in enumerate(_TENS[language].split(), 2)},
+_BOTH = {"en": "{ten}-{unit}", "de": "{unit}und{ten}", "fr": "{ten}-{unit}", "zh": "{ten}{unit}"}
+_ONE = {"en": "one", "de": "ein", "fr": "et-un", "zh": "一"}
+
+
+def _words(language: str) -> dict[str, int]:
+    units = {word: n for n, word in enumerate(_UNITS[language].split(), 2)}
+    tens = {word: 10 * n for n, word in enumerate(_TENS[language].split(), 2)}
+    if language == "zh":
+        tens |= {"十": 10, "一十": 10}
+    small = [(_ONE[language], 1), *list(units.items())[:8]]
+    both = {
+        _BOTH[language].format(ten=ten, unit=unit): a + b
+        for ten, a in tens.items()
+        for unit, b in small
     }
-    for language, units in _UNITS.items()
-}
-_GERMAN = {unit: n for n, unit in enumerate(["ein", *_UNITS["de"].split()[:8]], 1)}
+    return {**units, **tens, **both, **({"两": 2, "兩": 2} if language == "zh" else {})}
+
+
+_WORDS = {language: _words(language) for language in _UNITS}
 _DIGITS = r"\d++(?:[.,]\d++)*+"
 _TOKEN = re.compile(rf"[^\W\d_]+(?:-[^\W\d_]+)*|{_DIGITS}")
-_CHINESE_DIGITS = {digit: n for n, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "兩": 2}
 _LARGE_CHINESE = "百千万萬亿億"
 _CHINESE = re.compile(
     f"[零一二三四五六七八九十两兩{_LARGE_CHINESE}]+|(?<!\\d)(?<!\\d[.,]){_DIGITS}(?![{_LARGE_CHINESE}])"
@@ -38,10 +50,21 @@ _LARGE = frozenset(
     "hundred thousand million billion hundert tausend million millionen milliarde milliarden "
     "cent cents mille millions milliard milliards".split()
 )
-_BETWEEN = frozenset(("and", "und", "et"))
 _NO_NUMBER = re.compile(
     "三明治|十分|四周|万一|十字|百分之|星期[一二三四五六]|周[一二三四五六]|第[一二三]"
 )
+
+
+def odd_small_numbers(
+    source: str, target: str, languages: tuple[str | None, str | None]
+) -> tuple[float, str]:
+    """2 where either side has small numbers that the other lacks, 1 where one has; and which."""
+    ours, theirs = map(small_numbers, (source, target), languages)
+    if ours is None or theirs is None or ours == theirs:
+        return 0.0, ""
+    both = (sorted((ours - theirs).elements()), sorted((theirs - ours).elements()))
+    why = " against ".join(", ".join(map(str, side)) or "none" for side in both)
+    return 2.0 if all(both) else 1.0, why
 
 
 def small_numbers(text: str, language: str | None) -> Counter[int] | None:
@@ -49,15 +72,17 @@ def small_numbers(text: str, language: str | None) -> Counter[int] | None:
 
     One is left out, as its word is an article too.
     """
-    code = base(language)
-    if code in ("zh", "yue"):
-        found = [_chinese(word) for word in _CHINESE.findall(_NO_NUMBER.sub("", text))]
-    elif words := _WORDS.get(code):
-        tokens = _without_large(_TOKEN.findall(text.lower()))
-        found = [_value(token, words, code) for token in tokens]
-    else:
+    code = {"yue": "zh"}.get(base(language), base(language))
+    if code not in _WORDS:
         return None
-    return Counter(n for n in found if n is not None and 2 <= n <= 99)
+    if code == "zh":
+        tokens: Sequence[str] = _CHINESE.findall(_NO_NUMBER.sub("", text))
+    else:
+        tokens = list(_without_large(_TOKEN.findall(text.lower())))
+    numbers = (
+        int(one) if one.isdecimal() and len(one) < 9 else _WORDS[code].get(one, 0) for one in tokens
+    )
+    return Counter(n for n in numbers if 2 <= n <= 99)
 
 
 def _without_large(tokens: Sequence[str]) -> Iterator[str]:
@@ -66,36 +91,7 @@ def _without_large(tokens: Sequence[str]) -> Iterator[str]:
     for token, following in pairwise((*tokens, "")):
         if token in _LARGE or following in _LARGE:
             inside = True
-        elif not (inside and token in _BETWEEN):
+        elif not (inside and token in ("and", "und", "et")):
             if not inside:
                 yield token
             inside = False
-
-
-def _value(token: str, words: dict[str, int], language: str) -> int | None:
-    if token.isdecimal():
-        return int(token) if len(token) < 9 else None
-    if token in words:
-        return words[token]
-    if language == "de" and "und" in token:
-        unit, _, tens = token.partition("und")
-        if unit in _GERMAN and tens in words:
-            return _GERMAN[unit] + words[tens]
-    if language == "en" and "-" in token:
-        tens, _, unit = token.partition("-")
-        if tens in words and (unit in words or unit == "one"):
-            return words[tens] + words.get(unit, 1)
-    return None
-
-
-def _chinese(text: str) -> int | None:
-    if text[0].isdecimal():
-        return int(text) if text.isdecimal() and len(text) < 9 else None
-    if any(sign in _LARGE_CHINESE for sign in text):
-        return None
-    tens, ten, units = text.partition("十")
-    if len(tens) > 1 or len(units) > 1 or "十" in units:
-        return None
-    if not ten:
-        return _CHINESE_DIGITS[text]
-    return 10 * _CHINESE_DIGITS.get(tens, 1) + _CHINESE_DIGITS.get(units, 0)

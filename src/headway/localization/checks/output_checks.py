@@ -1,37 +1,27 @@
 """Signs that something is wrong with a translation: each a number, higher for worse.
 
-They need the texts, what training held and, some of them, what the model said; no other model.
+They need the texts, what training held and, some of them, what the model said; no other model. A
+check of texts is a function of a `CheckedPair`, and a line in `CHECKS`.
 """
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from headway.languages.detection import LEAST_BYTES, other_language
+from headway.languages.detection import other_language
 from headway.languages.numbers import odd_numbers
 from headway.languages.sentences import CODE, sentences
-from headway.localization.checks.number_words import small_numbers
 from headway.localization.checks.training_stats import TrainingStats, script_counts
 from headway.localization.placeholders.may_hold import may_hold_codes
 from headway.localization.placeholders.own_codes import OwnPattern
 from headway.localization.placeholders.patterns import hidden
 
-TOO_SHORT, TOO_LONG, SENTENCES = "too_short", "too_long", "sentences"
-LOOP, COPY, UNCOVERED = "loop", "copy", "uncovered"
-NUMBER, CODES, SCRIPT, UNKNOWN = "number", "code", "script", "unknown_words"
-NUMBER_WORD, UNSURE, TAG_IN_WORD = "number_word", "unsure", "tag_in_word"
-LANGUAGE = "language"
-OF_TEXTS = (
-    *(TOO_SHORT, TOO_LONG, SENTENCES, LOOP, COPY, NUMBER, NUMBER_WORD),
-    *(CODES, TAG_IN_WORD, SCRIPT, LANGUAGE),
-)
-"""Signs that the two texts show."""
-OF_MODEL = (UNCOVERED, UNKNOWN, UNSURE)
-"""Signs that need to know what the model read and where it looked."""
+TOO_SHORT, TOO_LONG, UNKNOWN = "too_short", "too_long", "unknown_words"
+UNCOVERED, UNSURE = "uncovered", "unsure"
 
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_HAN}]|[^\W\d_{_HAN}]+(?:['’][^\W\d_{_HAN}]+)*|\d+")
@@ -62,89 +52,79 @@ class CheckResult(NamedTuple):
     why: str = ""
 
 
+NOTHING = CheckResult(0.0)
+
+
+class CheckedPair:
+    """A source and its translation, which is not blank, taken apart once for all checks."""
+
+    def __init__(
+        self, source: str, target: str, held: TrainingStats, own: Sequence[OwnPattern]
+    ) -> None:
+        """`own` are patterns of codes besides those of every text."""
+        self.source, self.target, self.held, self.own = source, target, held, own
+        self.coded = bool(own) or may_hold_codes(source) or may_hold_codes(target)
+        self.bare, self.written = (
+            hidden(text, CODE, own) if self.coded else text for text in (source, target)
+        )
+        """Both with a sign in the place of each code."""
+        self.ours, self.theirs = (
+            [s for s in sentences(text) if _WORD.search(s)] for text in (self.bare, self.written)
+        )
+
+    def signs(self) -> dict[str, CheckResult]:
+        """All of `CHECKS` that there are."""
+        found = {name: check(self) for name, check in CHECKS.items()}
+        return {name: sign for name, sign in found.items() if sign.strength > 0}
+
+
 def check_texts(
     source: str, target: str, held: TrainingStats, own: Sequence[OwnPattern] = ()
 ) -> dict[str, CheckResult]:
-    """All of `OF_TEXTS` that there are, in a translation that is not blank.
-
-    `own` are patterns of codes, as in `headway.localization.placeholders.patterns.find`.
-    """
-    found = {}
-    coded = bool(own) or may_hold_codes(source) or may_hold_codes(target)
-    bare, written = (hidden(text, CODE, own) if coded else text for text in (source, target))
-    found.update(_of_length(bare.replace(CODE, ""), written.replace(CODE, ""), held))
-    ours, theirs = ([s for s in sentences(text) if _has_word(s)] for text in (bare, written))
-    found[SENTENCES] = _of_sentences(len(ours), len(theirs))
-    found[LOOP] = _loop(*([words_of(s) for s in side] for side in (ours, theirs)))
-    found[COPY] = _copy(ours if len(ours) == len(theirs) else [bare] * len(theirs), theirs)
-    found[NUMBER] = _number(bare, written)
-    found[NUMBER_WORD] = _number_word(bare, written, held)
-    if coded:
-        from headway.localization.checks.code_signs import odd_codes, tags_in_words  # a side room
-
-        found[CODES] = CheckResult(*odd_codes(source, target, own))
-        found[TAG_IN_WORD] = CheckResult(*tags_in_words(source, target))
-    found[UNKNOWN] = _new(bare, held)
-    found[SCRIPT] = _script(written, set(words_of(bare)), held)
-    found[LANGUAGE] = _language(written.replace(CODE, ""), held.languages[1])
-    return {name: sign for name, sign in found.items() if sign.strength > 0}
+    """All of `CHECKS` that there are, in a translation that is not blank."""
+    return CheckedPair(source, target, held, own).signs()
 
 
 def check_model(reading: ModelEvidence) -> dict[str, CheckResult]:
-    """All of `OF_MODEL` that there are in one text that was translated at once."""
+    """What there is of signs for which one must know what the model read and where it looked, in
+    one text that was translated at once."""
+    sure = "less sure than on text like that of training"
     found = {
         UNCOVERED: _uncovered(reading),
-        UNKNOWN: _unknown(reading.source_tokens),
-        UNSURE: CheckResult(
-            -_mean(reading.log_probs), "less sure than on text like that of training"
-        ),
+        UNKNOWN: _spelled(reading.source_tokens),
+        UNSURE: CheckResult(-_mean(reading.log_probs), sure),
     }
     return {name: sign for name, sign in found.items() if sign.strength > 0}
 
 
-def expected_length(source: str, held: TrainingStats) -> tuple[float, float, float]:
-    """Characters of its translation, and how much fewer and more one in six has.
-
-    A text is as its sentences are together, if training held single sentences, or none as long.
-    """
-    expansion = held.expansion
-    parts = [source]
-    if held.at_once.sentences == 1 or len(source) > expansion[-1].characters:
-        parts = [part for line in source.split("\n") for part in sentences(line) if part.strip()]
-    mean = fewer = more = 0.0
+def _length(pair: CheckedPair, way: int) -> CheckResult:
+    """Characters more (`way` 1) or fewer (-1) than expected, by what one in six strays."""
+    if not pair.held.expansion:
+        return NOTHING
+    source, target = (text.replace(CODE, "") for text in (pair.bare, pair.written))
+    expansion, parts, size = pair.held.expansion, [source], len(target) + 1
+    if pair.held.at_once.sentences == 1 or len(source) > expansion[-1].characters:
+        # as its sentences are together; in some languages no space stands between them
+        parts, written = (
+            [s for line in text.split("\n") for s in sentences(line) if s.strip()]
+            for text in (source, target)
+        )
+        size = sum(len(one.strip()) + 1 for one in written)
+    mean = square = 0.0
     for part in parts:
         one = next((e for e in expansion if len(part) <= e.characters), expansion[-1])
-        size = (len(part) + 1) * one.ratio
-        mean += size
-        fewer += (size * (1 - one.shorter)) ** 2
-        more += (size * (one.longer - 1)) ** 2
-    return mean, math.sqrt(fewer), math.sqrt(more)
-
-
-def _of_length(source: str, target: str, held: TrainingStats) -> dict[str, CheckResult]:
-    if not held.expansion:
-        return {}
-    mean, fewer, more = expected_length(source, held)
-    odd = len(target) + 1 - mean
+        expected = (len(part) + 1) * one.ratio
+        mean += expected
+        square += (expected * (one.longer - 1 if way > 0 else 1 - one.shorter)) ** 2
     why = f"{len(target)} characters where training has about {mean:.0f}"
-    if odd < 0:
-        return {TOO_SHORT: CheckResult(-odd / max(fewer, 1.0), why)}
-    return {TOO_LONG: CheckResult(odd / max(more, 1.0), why)}
+    return CheckResult(way * (size - mean) / max(math.sqrt(square), 1.0), why)
 
 
-def _of_sentences(ours: int, theirs: int) -> CheckResult:
+def _sentences(pair: CheckedPair) -> CheckResult:
     # one sentence as two is common in some texts, two as one in far fewer
+    ours, theirs = len(pair.ours), len(pair.theirs)
     strength = theirs - ours if theirs >= ours else _LOST + ours - theirs
     return CheckResult(float(strength), f"{theirs} sentences of {ours}")
-
-
-def _has_word(text: str) -> bool:
-    return bool(_WORD.search(text))
-
-
-def n_sentences(text: str) -> int:
-    """How many sentences a text has that have a word."""
-    return sum(map(_has_word, sentences(text)))
 
 
 def words_of(text: str) -> list[str]:
@@ -152,12 +132,13 @@ def words_of(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text)]
 
 
-def _loop(source: Sequence[Sequence[str]], target: Sequence[Sequence[str]]) -> CheckResult:
-    """Words again and again in a sentence, or sentences, each its words, in a text."""
+def _loop(pair: CheckedPair) -> CheckResult:
+    """Words again and again in a sentence, or sentences in a text, beyond the source's."""
+    source, target = ([tuple(words_of(s)) for s in side] for side in (pair.ours, pair.theirs))
     n, what = max(map(repeated, target), default=(0, ""))
     n = 0 if n == 1 else n  # one word twice is usual: 妹妹, "that that"
     n -= max((repeated(sentence)[0] for sentence in source), default=0)
-    again, n_source = (Counter(map(tuple, side)) for side in (target, source))
+    again, n_source = Counter(target), Counter(source)
     more = again.total() - len(again) - (n_source.total() - len(n_source))
     if more > 0 and (often := max(again, key=lambda words: (again[words] - 1) * len(words))):
         n, what = max((n, what), (more * len(often), " ".join(often)))
@@ -188,127 +169,133 @@ def repeated(words: Sequence[str]) -> tuple[int, str]:
     return most, what
 
 
-def _copy(sources: Sequence[str], targets: Sequence[str]) -> CheckResult:
-    """The share of words that are the source's, beyond names and figures; in any sentence, each
-    beside what it translates."""
-    found = [CheckResult(0.0)]
-    for source, sentence in zip(sources, targets, strict=True):
-        known, names = set(words_of(source)), _names(source)
-        words = [word for word in words_of(sentence) if not word.isdigit()]
-        counted = [word for word in words if word not in names]
-        copied = [word for word in counted if word in known]
-        if len(copied) > 1 or (copied and len(counted) == 1):
+def _copy(pair: CheckedPair) -> CheckResult:
+    """The share of words that are the source's, beyond names and figures; in any sentence, beside
+    its own source where both texts have as many."""
+    found, ours = [NOTHING], pair.ours
+    if len(ours) != len(pair.theirs):
+        ours = [pair.bare] * len(pair.theirs)
+    for source, sentence in zip(ours, pair.theirs, strict=True):
+        known = set(words_of(source))
+        # words with a capital that no sentence begins with
+        inner = (word for part in sentences(source) for word in _WORD.findall(part)[1:])
+        names = {word.lower() for word in inner if word[:1].isupper()}
+        words = [word for word in words_of(sentence) if not word.isdigit() and word not in names]
+        copied = [word for word in words if word in known]
+        if len(copied) > 1 or (copied and len(words) == 1):
             # one word may be the same in both languages; of many, few are
-            strength = (1 - 0.5 ** len(copied)) * len(copied) / len(counted)
+            strength = (1 - 0.5 ** len(copied)) * len(copied) / len(words)
             found.append(CheckResult(strength, f"as in the source: {' '.join(copied[:8])}"))
     return max(found, key=lambda sign: sign.strength)
 
 
-def _names(source: str) -> set[str]:
-    """Words with a capital that no sentence begins with, in lower case."""
-    inner = (word for part in sentences(source) for word in _WORD.findall(part)[1:])
-    return {word.lower() for word in inner if word[:1].isupper()}
+def _number(pair: CheckedPair) -> CheckResult:
+    if not (_DIGIT.search(pair.bare) or _DIGIT.search(pair.written)):
+        return NOTHING
+    odd = odd_numbers(pair.bare, pair.written)
+    return CheckResult(2.0 if odd.both else float(bool(odd.source or odd.target)), str(odd))
 
 
-def _number(source: str, target: str) -> CheckResult:
-    if not (_DIGIT.search(source) or _DIGIT.search(target)):
-        return CheckResult(0.0)
-    odd = odd_numbers(source, target)
-    strength = 2.0 if odd.both else float(bool(odd.source or odd.target))
-    return CheckResult(strength, str(odd))
+def _number_word(pair: CheckedPair) -> CheckResult:
+    from headway.localization.checks.number_words import odd_small_numbers  # a side room
+
+    return CheckResult(*odd_small_numbers(pair.bare, pair.written, pair.held.languages))
 
 
-def _number_word(source: str, target: str, held: TrainingStats) -> CheckResult:
-    """Small numbers of either side that the other lacks, as words or digits."""
-    ours, theirs = map(small_numbers, (source, target), held.languages)
-    if ours is None or theirs is None or ours == theirs:
-        return CheckResult(0.0)
-    both = (sorted((ours - theirs).elements()), sorted((theirs - ours).elements()))
-    why = " against ".join(", ".join(map(str, side)) or "none" for side in both)
-    return CheckResult(2.0 if all(both) else 1.0, why)
+def _code(pair: CheckedPair) -> CheckResult:
+    if not pair.coded:
+        return NOTHING
+    from headway.localization.checks.code_signs import odd_codes  # a side room
+
+    return CheckResult(*odd_codes(pair.source, pair.target, pair.own))
 
 
-def _script(target: str, ours: set[str], held: TrainingStats) -> CheckResult:
+def _new(pair: CheckedPair) -> CheckResult:
+    """Words that training did not have, where it is known by name what it had."""
+    known = pair.held.words
+    new = [word for word in words_of(pair.bare) if word not in known] if known else []
+    return CheckResult(2.0 * len(new), f"not among the words that it learned: {', '.join(new)}")
+
+
+def _script(pair: CheckedPair) -> CheckResult:
     """The share of letters that no target of training has, beyond words of the source."""
-    if not held.scripts:
-        return CheckResult(0.0)
-    letters = script_counts(target)
-    known = {name for name, share in held.scripts.items() if share >= _RARE}
-    if not letters or set(letters) <= known:
-        return CheckResult(0.0)
-    own = " ".join(word for word in _WORD.findall(target) if word.lower() not in ours)
+    known = {name for name, share in pair.held.scripts.items() if share >= _RARE}
+    letters = script_counts(pair.written)
+    if not known or set(letters) <= known:
+        return NOTHING
+    ours = set(words_of(pair.bare))
+    own = " ".join(word for word in _WORD.findall(pair.written) if word.lower() not in ours)
     odd = {name: n for name, n in script_counts(own).items() if name not in known}
-    share = sum(odd.values()) / letters.total()
-    return CheckResult(share, f"letters of another script: {', '.join(odd)}".lower())
+    why = f"letters of another script: {', '.join(odd)}".lower()
+    return CheckResult(sum(odd.values()) / letters.total(), why)
 
 
-def _language(target: str, wanted: str | None) -> CheckResult:
+def _language(pair: CheckedPair) -> CheckResult:
     """How surely a text that is long enough is in another language than it should be."""
-    long = len(target.encode()) >= LEAST_BYTES
-    if long and (found := other_language(target, wanted)):
+    wanted = pair.held.languages[1]
+    if found := other_language(pair.written.replace(CODE, ""), wanted):
         return CheckResult(round(found[1], 4), f"it seems to be {found[0]}, not {wanted}")
-    return CheckResult(0.0)
+    return NOTHING
+
+
+CHECKS: dict[str, Callable[[CheckedPair], CheckResult]] = {
+    TOO_SHORT: lambda pair: _length(pair, -1),
+    TOO_LONG: lambda pair: _length(pair, 1),
+    "sentences": _sentences,
+    "loop": _loop,
+    "copy": _copy,
+    "number": _number,
+    "number_word": _number_word,
+    "code": _code,
+    UNKNOWN: _new,
+    "script": _script,
+    "language": _language,
+}
+OF_TEXTS = tuple(name for name in CHECKS if name != UNKNOWN)
+"""Signs that the two texts show."""
 
 
 def _uncovered(reading: ModelEvidence) -> CheckResult:
     """Sub-words in a row that next to nothing was written for."""
-    tokens, attended = reading.source_tokens, reading.attended
-    if not attended or not tokens:
-        return CheckResult(0.0)
-    looked_at = zip(tokens, (weight >= _COVERED for weight in attended), strict=False)
-    runs = [[t for t, _ in run] for seen, run in groupby(looked_at, itemgetter(1)) if not seen]
-    longest = max(runs, key=lambda run: sum(map(_has_letter, run)), default=[])
-    n = sum(map(_has_letter, longest))
+    looked_at = [weight >= _COVERED for weight in reading.attended]
+    pairs = zip(reading.source_tokens, looked_at, strict=False)
+    runs = [[t for t, _ in run] for seen, run in groupby(pairs, itemgetter(1)) if not seen]
+    sized = [(sum(1 for token in run if _LETTERS.search(token)), run) for run in runs]
+    n, longest = max(sized, key=itemgetter(0), default=(0, []))
     return CheckResult(float(n), f"nothing looked at: {''.join(longest).strip()}")
 
 
-def _has_letter(token: str) -> bool:
-    return bool(_LETTERS.search(token))
-
-
-def _new(source: str, held: TrainingStats) -> CheckResult:
-    """Words that training did not have, where it is known by name what it had."""
-    new = [word for word in words_of(source) if word not in held.words] if held.words else []
-    return CheckResult(2.0 * len(new), f"not among the words that it learned: {', '.join(new)}")
-
-
-def _unknown(tokens: Sequence[str]) -> CheckResult:
+def _spelled(tokens: Sequence[str]) -> CheckResult:
     """The share of sub-words that are a letter or part of one: words that training did not have."""
     spelled = [token.strip() for token in tokens if len(token.strip(" Ġ▁")) <= 1]
     letters = [token for token in spelled if token and (not token.isascii() or token.isalpha())]
     if len(tokens) < 2:
-        return CheckResult(0.0)
+        return NOTHING
     return CheckResult(len(letters) / len(tokens), f"{len(letters)} letters spelled one by one")
-
-
-def features(reading: ModelEvidence, signs: Mapping[str, CheckResult]) -> list[float]:
-    """What a confidence is computed from, for one text that was translated at once."""
-    log_probs = reading.log_probs or [0.0]
-    mean = _mean(log_probs)
-    attended = reading.attended
-    uncovered = sum(weight < _COVERED for weight in attended) / max(len(attended), 1)
-    strength = {name: sign.strength for name, sign in signs.items()}
-    return [
-        mean,
-        math.exp(mean),
-        max(min(log_probs), -20.0),
-        sum(value < -1.0 for value in log_probs) / len(log_probs),
-        math.log(len(log_probs)),
-        uncovered,
-        strength.get(UNKNOWN, 0.0),
-        min(strength.get(TOO_SHORT, 0.0), 5.0),
-        min(strength.get(TOO_LONG, 0.0), 5.0),
-    ]
-
-
-def _mean(log_probs: Sequence[float]) -> float:
-    return sum(max(value, -20.0) for value in log_probs) / max(len(log_probs), 1)
 
 
 FEATURES = (
     "mean log-probability", "its exponential", "lowest log-probability", "share below -1",
     "log of the length", "share uncovered", "share spelled", "too short", "too long",
 )  # fmt: skip
+
+
+def features(reading: ModelEvidence, signs: Mapping[str, CheckResult]) -> list[float]:
+    """The `FEATURES` that a confidence is computed from, for one text translated at once."""
+    log_probs, attended = reading.log_probs or [0.0], reading.attended
+    mean = _mean(log_probs)
+    unknown, short, long = (
+        signs.get(name, NOTHING).strength for name in (UNKNOWN, TOO_SHORT, TOO_LONG)
+    )
+    below = sum(value < -1.0 for value in log_probs) / len(log_probs)
+    uncovered = sum(weight < _COVERED for weight in attended) / max(len(attended), 1)
+    lowest, length = max(min(log_probs), -20.0), math.log(len(log_probs))
+    ends = min(short, 5.0), min(long, 5.0)
+    return [mean, math.exp(mean), lowest, below, length, uncovered, unknown, *ends]
+
+
+def _mean(log_probs: Sequence[float]) -> float:
+    return sum(max(value, -20.0) for value in log_probs) / max(len(log_probs), 1)
 
 
 MOST_WORDS, TEXTS_A_WORD = 2_000, 20

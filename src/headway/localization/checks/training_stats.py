@@ -1,14 +1,14 @@
 """What training held: how long its texts were, how many sentences, how long their translations."""
 
-import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from headway.core.errors import RunError
+from headway.core.config import build
+from headway.core.errors import ConfigError, RunError
 from headway.languages.scripts import scripts
 from headway.languages.sentences import AtOnce, sentence_ends
 
@@ -17,6 +17,9 @@ MOSTLY_SINGLE = 0.9
 """Share of texts of one sentence from which a training is said to have held single sentences."""
 _BUCKETS = 6
 _LEAST_SPREAD = 0.05
+_LEVELS = {"50%": 50, "90%": 90, "99%": 99, "99.9%": 99.9, "100%": 100}
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,12 @@ class TrainingStats:
     words: frozenset[str] = frozenset()
     """Of all sources, where they are few and each was seen often; else none."""
 
+    def __post_init__(self) -> None:
+        figures = (self.subwords, self.scripts, *map(vars, self.expansion))
+        numbers = [number for table in figures for number in table.values()]
+        if min(self.single, self.sentences, *numbers) <= 0:
+            raise ConfigError("lengths and shares are above 0")
+
     @property
     def at_once(self) -> AtOnce:
         """How much text a model takes at once."""
@@ -65,29 +74,23 @@ class TrainingStats:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "TrainingStats":
-        """Undo `as_dict`; of nothing, what is known of nothing.
+        return from_checks(cls, plain)
 
-        Raises:
-            RunError: it is something else.
-        """
-        try:
-            expansion = tuple(Expansion(**one) for one in plain.get("expansion", ()))
-            source, target = plain.get("languages", (None, None))
-            given = {"expansion": expansion, "languages": (source, target)}
-            found = cls(**{**plain, **given, "words": frozenset(plain.get("words", ()))})
-            numbers = [v for one in expansion for v in asdict(one).values()]
-            numbers += [*found.subwords.values(), *found.scripts.values(), found.single]
-            sound = all(math.isfinite(number) and number > 0 for number in (*numbers, 1))
-            sound = sound and isinstance(found.sentences, int) and found.sentences > 0
-            sound = sound and all(isinstance(word, str) for word in found.words)
-        except (TypeError, ValueError, AttributeError):
-            sound = False
-        if not sound:
-            raise RunError(
-                "checks.json of a run says what its training held; this one says something else. "
-                "Take it from a copy of the run, or delete it: texts are then cut into sentences."
-            ) from None
-        return found
+
+def from_checks(kind: type[T], plain: Mapping[str, Any]) -> T:
+    """A part of checks.json, as its `as_dict` gave it; of nothing, what knows of nothing.
+
+    Raises:
+        RunError: it is something else.
+    """
+    try:
+        return build(kind, plain, section="checks")
+    except (ConfigError, AttributeError):
+        raise RunError(
+            "checks.json of a run says what its training held and how far its translations are to "
+            "be trusted; this one says something else. Take it from a copy of the run, or delete "
+            "it: texts are then cut into sentences, and there are no confidences."
+        ) from None
 
 
 def measured(
@@ -97,39 +100,33 @@ def measured(
 ) -> TrainingStats:
     """The figures of some pairs of texts, whose sources have these lengths in sub-words."""
     n_sentences = [1 + len(sentence_ends(source, languages[0])) for source, _ in pairs]
-    levels = {"50%": 50, "90%": 90, "99%": 99, "99.9%": 99.9, "100%": 100}
-    longest = np.percentile(lengths, [*levels.values()], method="higher")
+    longest = np.percentile(lengths, [*_LEVELS.values()], method="higher")
+    letters = sum((script_counts(target) for _, target in pairs), Counter[str]())
     return TrainingStats(
         texts=len(pairs),
-        subwords={name: int(value) for name, value in zip(levels, longest, strict=True)},
+        subwords={name: int(value) for name, value in zip(_LEVELS, longest, strict=True)},
         single=round(n_sentences.count(1) / len(pairs), 4) or 1e-4,
         sentences=int(np.percentile(n_sentences, 99, method="higher")),
-        expansion=_expansion(pairs),
-        scripts=_scripts(target for _, target in pairs),
+        expansion=tuple(_expansion(pairs)),
+        scripts={name: round(n / letters.total(), 6) or 1e-6 for name, n in letters.most_common()},
         languages=languages,
     )
 
 
-def _expansion(pairs: Sequence[tuple[str, str]]) -> tuple[Expansion, ...]:
+def _expansion(pairs: Sequence[tuple[str, str]]) -> Iterable[Expansion]:
     """In as many classes of length as there are texts for, of 50 at least."""
     sizes = np.array([(len(source) + 1, len(target) + 1) for source, target in pairs], float)
     sizes = sizes[sizes[:, 0].argsort(kind="stable")]
-    found = []
     for part in np.array_split(sizes, max(1, min(_BUCKETS, len(pairs) // 50))):
         middle = np.log(part[:, 1].sum() / part[:, 0].sum())
         low, high = np.percentile(np.log(part[:, 1] / part[:, 0]), [100 / 6, 500 / 6])
         spread = max(middle - low, _LEAST_SPREAD), max(high - middle, _LEAST_SPREAD)
-        rounded = [round(math.exp(value), 4) for value in (middle, -spread[0], spread[1])]
-        found.append(Expansion(int(part[-1, 0]) - 1, *rounded))
-    return tuple(found)
-
-
-def _scripts(texts: Any) -> dict[str, float]:
-    found = sum((script_counts(text) for text in texts), Counter[str]())
-    return {name: round(n / found.total(), 6) or 1e-6 for name, n in found.most_common()}
+        figures = np.exp([middle, -spread[0], spread[1]]).round(4).tolist()
+        yield Expansion(int(part[-1, 0]) - 1, *figures)
 
 
 def script_counts(text: str) -> Counter[str]:
+    """Letters by script."""
     if text.isascii():
         n = sum(map(str.isalpha, text))
         return Counter({"LATIN": n} if n else {})
