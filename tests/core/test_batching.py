@@ -203,17 +203,17 @@ def test_other_data_or_settings_cannot_be_resumed(
 
 @pytest.mark.parametrize("batch_tokens", [0, -1])
 def test_a_batch_holds_something(batch_tokens: int) -> None:
-    with pytest.raises(ConfigError, match=f"batch_tokens={batch_tokens}"):
+    with pytest.raises(ConfigError, match=f"batches of {batch_tokens} tokens"):
         batches_of([(1, 1)], batch_tokens)
 
 
 def test_batches_of_nothing_are_refused() -> None:
     none = np.zeros(0, np.int32)
-    with pytest.raises(ConfigError, match="got 0 and 0"):
+    with pytest.raises(ConfigError, match=r"sides of \[0, 0\] rows"):
         TokenBatches([none, none], batch_tokens=10, seed=1)
-    with pytest.raises(ConfigError, match="got 3 and 2"):
+    with pytest.raises(ConfigError, match=r"\[3, 2\]"):
         TokenBatches([np.ones(3, np.int32), np.ones(2, np.int32)], batch_tokens=10, seed=1)
-    with pytest.raises(ConfigError, match="got no side"):
+    with pytest.raises(ConfigError, match=r"\[\]"):
         TokenBatches([], batch_tokens=10, seed=1)
 
 

@@ -66,7 +66,7 @@ def test_a_gpu_is_chosen_where_there_is_one() -> None:
 
 @pytest.mark.parametrize("wrong", [{"threads": -1}, {"seed": -1}, {"seed": 2**63}])
 def test_impossible_settings_are_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(ConfigError, match=r"\[runtime\] .* Try --runtime\."):
+    with pytest.raises(ConfigError, match=r"runtime\.(threads|seed) must be at .*; got"):
         RuntimeSettings(**wrong)  # type: ignore[arg-type]
 
 

@@ -3,7 +3,6 @@
 import pytest
 
 from headway.core.errors import ConfigError
-from headway.core.schedules import paper_peak, warmup_rate
 from headway.core.settings import (
     Settings,
     preset,
@@ -11,6 +10,7 @@ from headway.core.settings import (
     task_of,
     upgraded,
 )
+from headway.core.training_settings import inverse_square_root_rate, paper_peak
 from headway.runs.fitting import presets_that_fit
 from headway.translation.presets import PRESETS
 from headway.translation.spec import SPEC
@@ -35,7 +35,8 @@ def test_a_preset_of_another_type_of_model_is_never_laid_below_it(monkeypatch):
 
 
 def test_the_papers_peak_is_where_equation_3_turns():
-    rates = [warmup_rate(n, d_model=512, warmup_steps=4000) for n in (3999, 4000, 4001)]
+    peak = paper_peak(512, 4000)
+    rates = [inverse_square_root_rate(n, peak=peak, warmup_steps=4000) for n in (3999, 4000, 4001)]
     assert paper_peak(512, 4000) == pytest.approx(max(rates), rel=1e-12)
     assert max(rates) == rates[1]
 

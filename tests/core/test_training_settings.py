@@ -49,12 +49,12 @@ def test_anything_else_is_refused_with_examples(budget):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_steps": -1}, "max_steps must not be negative; got -1"),
-        ({"batch_tokens": -1}, "batch_tokens must not be negative"),
-        ({"checkpoint_every": -5}, "checkpoint_every must not be negative"),
-        ({"patience": -1}, "patience must not be negative"),
-        ({"learning_rate": -1e-3}, "learning_rate must not be negative; got -0.001"),
-        ({"clip_norm": -1.0}, "clip_norm must not be negative; got -1.0"),
+        ({"max_steps": -1}, "max_steps must be at least 0; got -1"),
+        ({"batch_tokens": -1}, "batch_tokens must be at least 0"),
+        ({"checkpoint_every": -5}, "checkpoint_every must be at least 0"),
+        ({"patience": -1}, "patience must be at least 0"),
+        ({"learning_rate": -1e-3}, "learning_rate must be at least 0; got -0.001"),
+        ({"clip_norm": -1.0}, "clip_norm must be at least 0; got -1.0"),
         ({"adam_beta1": 1.0}, "adam_beta1 must be at least 0 and below 1; got 1.0"),
         ({"adam_beta2": -0.1}, "adam_beta2 must be at least 0 and below 1; got -0.1"),
         ({"adam_epsilon": 0.0}, "adam_epsilon must be above 0; got 0.0"),

@@ -68,8 +68,7 @@ def parse_overrides(tokens: Sequence[str], *, options: Iterable[str] = ()) -> Se
         if not flag.startswith("--") or not section or not key:
             raise no_option(token, SECTIONS, options)
         if section not in SECTIONS:
-            where = f"in option {flag}"
-            raise unknown_section(section, SECTIONS, where, lambda known: f"--{known}.")
+            raise unknown_section(section, SECTIONS, f"in option {flag}", "--{}.".format)
         if negated and equals:
             raise ConfigError(f"{flag} takes no value; got {value!r}. Leave out '={value}'.")
         if negated:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from headway.core.errors import ConfigError, RunError
 
+SIDES = ("source", "target")
 Indices = NDArray[np.int64]
 StoredIds = NDArray[np.uint16] | NDArray[np.uint32]
 
@@ -42,13 +43,11 @@ class TokenBatches:
         rounds: Rounds | None = None,
     ) -> None:
         """Take, for each side, the lengths in tokens, without markers, of every row."""
-        if batch_tokens < 1:
-            raise ConfigError(f"a batch holds at least one token; got batch_tokens={batch_tokens}.")
-        n_rows = {len(side) for side in lengths}
-        if len(n_rows) != 1 or n_rows == {0}:
+        n_rows = [len(side) for side in lengths]
+        if batch_tokens < 1 or len({*n_rows}) != 1 or 0 in n_rows:
             raise ConfigError(
-                "batches need as many lengths of each side, and one at least; got "
-                f"{' and '.join(str(len(side)) for side in lengths) or 'no side'}."
+                "batches need one token or more, one row or more, and as many lengths of each "
+                f"side; got batches of {batch_tokens} tokens and sides of {n_rows} rows."
             )
         self.lengths = [np.asarray(side) for side in lengths]
         self.widths: NDArray[np.int32] = np.max(self.lengths, axis=0) + 1
@@ -56,11 +55,7 @@ class TokenBatches:
         self.batch_tokens = batch_tokens
         self.seed = seed
         self.rounds = rounds
-
-    @property
-    def order(self) -> int:
-        """What the order depends on beside the seed; 0: nothing."""
-        return self.rounds.identity if self.rounds else 0
+        self.order = rounds.identity if rounds else 0
 
     def __len__(self) -> int:
         """How many rows there are."""
@@ -104,17 +99,11 @@ def _pack(widths: NDArray[np.int64], batch_tokens: int) -> list[int]:
 class Batches(Protocol):
     """The batches of each epoch, and what they depend on."""
 
-    @property
-    def batch_tokens(self) -> int:
-        """About the size of a batch."""
-
-    @property
-    def seed(self) -> int:
-        """What their order is drawn from."""
-
-    @property
-    def order(self) -> int:
-        """What their order depends on beside the seed; 0: nothing."""
+    batch_tokens: int
+    """About the size of a batch."""
+    seed: int
+    order: int
+    """What their order depends on beside the seed; 0: nothing."""
 
     def __len__(self) -> int:
         """How many rows, or tokens, there are."""

@@ -47,22 +47,19 @@ class Cache:
         used, room = slots.shape[1], EVEN
         while room < used + n_more:
             room *= 2
-
-        def part_moved(part: Tensor) -> Tensor:
+        moved = []
+        for part in (self.keys, self.values):
             roomy = part.new_zeros(len(part), len(slots), part.shape[2], room, part.shape[4])
             found = part[:, sentences[:, None], :, slots]  # [kept, used, layers, heads, d]
             roomy[:, :, :, :used] = found.permute(2, 0, 3, 1, 4)
-            return roomy
-
-        return Cache(part_moved(self.keys), part_moved(self.values), used)
+            moved.append(roomy)
+        return Cache(moved[0], moved[1], used)
 
     def select(self, sentences: Int[Tensor, " kept"], used: int) -> "Cache":
         """The first `used` slots of the given sentences."""
         end = max(EVEN, evened(used))
-        keys, values = (
-            part[:, :, :, :end].index_select(1, sentences) for part in (self.keys, self.values)
-        )
-        return Cache(keys, values, used)
+        parts = [x[:, :, :, :end].index_select(1, sentences) for x in (self.keys, self.values)]
+        return Cache(parts[0], parts[1], used)
 
     def with_room(self, used: int, n_more: int) -> "Cache":
         """A cache that holds the first `used` slots and may be written to behind them."""

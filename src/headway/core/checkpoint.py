@@ -41,8 +41,13 @@ def write(
         save_tensors(weights, part / WEIGHTS)
         save_tensors(resume, part / RESUME)
         body = {**state, "step": step}
-        sums = {name: checksum(part / name) for name in (WEIGHTS, RESUME)} | {STATE: digest(body)}
-        write_text(part / STATE, json.dumps({**body, "sha256": sums}, indent=1))
+        sealed = {**body, "sha256": _checksums(part, body)}
+        write_text(part / STATE, json.dumps(sealed, indent=1))
+
+
+def _checksums(folder: Path, state: Mapping[str, Any]) -> dict[str, str]:
+    """Of the two files of tensors, and of what state.json has besides."""
+    return {name: checksum(folder / name) for name in (WEIGHTS, RESUME)} | {STATE: digest(state)}
 
 
 def clear_remains(checkpoints: Path) -> None:
@@ -75,10 +80,8 @@ def keep_only(checkpoints: Path, to_resume: Iterable[int], weights: Iterable[int
     """Free the disk: full checkpoints for `to_resume`, bare weights for `weights`, no others."""
     clear_remains(checkpoints)
     full, bare = set(to_resume), set(weights)
-    for step in steps(checkpoints):
+    for step in {*steps(checkpoints)} - full:
         folder = folder_of(checkpoints, step)
-        if step in full:
-            continue
         if step in bare:
             (folder / STATE).unlink(missing_ok=True)  # first: from now on nobody resumes here
             (folder / RESUME).unlink(missing_ok=True)
@@ -96,14 +99,12 @@ def average(checkpoints: Path, chosen: Iterable[int]) -> dict[str, Tensor]:
     """
     total: dict[str, Tensor] = {}
     last: dict[str, Tensor] = {}
-    n = 0
-    for step in chosen:
-        n += 1
+    for step in (chosen := list(chosen)):
         last = load_tensors(folder_of(checkpoints, step) / WEIGHTS)
         for name, tensor in last.items():
             total[name] = total.get(name, torch.zeros((), dtype=torch.float64)) + tensor.double()
     return {
-        name: (tensor / n).float() if last[name].is_floating_point() else last[name]
+        name: (tensor / len(chosen)).float() if last[name].is_floating_point() else last[name]
         for name, tensor in total.items()
     }
 
@@ -141,10 +142,8 @@ def read(checkpoints: Path, step: int) -> Checkpoint:
         refuse_large(folder / RESUME, most)
         if state["step"] != step:
             raise RunError(f"{folder / STATE} is of step {state['step']}")
-        found = {name: checksum(folder / name) for name in (WEIGHTS, RESUME)}
-        for name, sum_ in (found | {STATE: digest(state)}).items():
-            if sums[name] != sum_:
-                raise RunError(f"{folder / name} does not match its checksum")
+        if sums != _checksums(folder, state):
+            raise RunError(f"{folder} does not match its checksums")
         weights, resume = load_tensors(folder / WEIGHTS), load_tensors(folder / RESUME)
     except (*UNLIKE, OSError, MemoryError) as error:
         refuse_out_of_reach(folder, error)
@@ -172,7 +171,9 @@ def read_newest(checkpoints: Path, say: Callable[[str], None]) -> Checkpoint | N
             damaged[folder] = error
             continue
         for place, why in damaged.items():
-            kept = set_aside(place)
+            kept = place.with_name(f"damaged-{place.name}")
+            shutil.rmtree(kept, ignore_errors=True)  # what was kept of this step before
+            place.rename(kept)
             say(f"damaged checkpoint: {why}; kept as {kept.name}, going on from the one before")
         return found
     if damaged:
@@ -182,10 +183,3 @@ def read_newest(checkpoints: Path, say: Callable[[str], None]) -> Checkpoint | N
             f"{checkpoints} to begin at step 0."
         )
     return None
-
-
-def set_aside(folder: Path) -> Path:
-    """Have nobody go on from a checkpoint, but keep it; returns where."""
-    kept = folder.with_name(f"damaged-{folder.name}")
-    shutil.rmtree(kept, ignore_errors=True)  # what was kept of this step before
-    return folder.rename(kept)

@@ -13,7 +13,7 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.core.errors import ConfigError, DataError
+from headway.core.errors import ConfigError, DataError, refuse_below
 from headway.core.lines import read_lines, shown
 
 VERSION = 5
@@ -84,10 +84,7 @@ class CleaningSettings:
             raise ConfigError(
                 f"data.max_ratio is more than 1, or 0 for any ratio; got {self.max_ratio}. Try 5."
             )
-        if self.max_characters < 1:
-            raise ConfigError(
-                f"data.max_characters is at least 1; got {self.max_characters}. Try 2000."
-            )
+        refuse_below(self, {"max_characters": 1}, above="data.")
 
 
 @dataclass
@@ -108,7 +105,9 @@ class Report:
         self.kept += 1
         self.noticed["copy"] += pair.source == pair.target
         for doubted in pair.remarks:
-            self.notice("doubtful_note", pair, doubted)
+            self.noticed["doubtful_note"] += 1
+            example = Example(pair.file, pair.line, f"{_shortened(pair)} ||| {doubted[:_HALF]}")
+            self.show("doubtful_note", [example])
 
     def drop(self, reason: str, file: str, line: int, text: str) -> None:
         """Count one unit that was read and is not kept."""
@@ -117,13 +116,7 @@ class Report:
 
     def drop_pair(self, reason: str, pair: Pair) -> None:
         """Count one pair, showing the beginning of both sides."""
-        self.drop(reason, pair.file, pair.line, f"{pair.source[:_HALF]} ||| {pair.target[:_HALF]}")
-
-    def notice(self, kind: str, pair: Pair, why: str) -> None:
-        """Count one pair as it is, and show the first."""
-        self.noticed[kind] += 1
-        text = f"{pair.source[:_HALF]} ||| {pair.target[:_HALF]} ||| {why[:_HALF]}"
-        self.show(kind, [Example(pair.file, pair.line, text)])
+        self.drop(reason, pair.file, pair.line, _shortened(pair))
 
     def show(self, kind: str, some: list[Example]) -> None:
         """Keep the first of a kind as examples."""
@@ -143,6 +136,10 @@ class Report:
         """Lists and dicts, ready for JSON."""
         shown = {kind: [one._asdict() for one in some] for kind, some in self.examples.items()}
         return {**vars(self), "noticed": dict(+self.noticed), "examples": shown}
+
+
+def _shortened(pair: Pair) -> str:
+    return f"{pair.source[:_HALF]} ||| {pair.target[:_HALF]}"
 
 
 def clean(text: str, mended: Counter[str] | None = None) -> str:
@@ -215,18 +212,17 @@ def clean_pairs(
     for source, target, file, line, remarks in pairs:
         left, right = clean(source, report.mended), clean(target, report.mended)
         pair = Pair(left, right, file, line)
-        reason = _refusal(pair, settings)
+        reason = _refusal(left, right, settings)
         if remarks and judge and not reason:
             pair, reason = judge(pair._replace(remarks=remarks))
         if reason:
             report.drop_pair(reason, pair)
-            continue
-        report.keep(pair)
-        yield pair
+        else:
+            report.keep(pair)
+            yield pair
 
 
-def _refusal(pair: Pair, settings: CleaningSettings) -> str:
-    source, target, *_ = pair
+def _refusal(source: str, target: str, settings: CleaningSettings) -> str:
     if not source or not target:
         return "blank_side"
     if max(len(source), len(target)) > settings.max_characters:

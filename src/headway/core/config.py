@@ -40,10 +40,9 @@ def read_toml(path: Path) -> Sections:
     has a section or a top-level key that headway does not know.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
+        return parse_toml(path.read_text(encoding="utf-8-sig"), path)
+    except (OSError, UnicodeDecodeError) as error:
         raise refused.unreadable(path, error) from None
-    return parse_toml(text, path)
 
 
 def parse_toml(text: str, path: Path) -> Sections:
@@ -55,10 +54,12 @@ def parse_toml(text: str, path: Path) -> Sections:
     sections: Sections = {}
     for section, table in tables.items():
         if not isinstance(table, dict):
-            raise refused.outside_of_sections(section, SECTIONS, path)
+            raise ConfigError(
+                f"{path}: every key belongs to a section; got {section!r} outside of one. "
+                f"Put it below one of [{'], ['.join(SECTIONS)}]."
+            )
         if section not in SECTIONS:
-            where = f"in {path}"
-            raise refused.unknown_section(section, SECTIONS, where, lambda known: f"[{known}]")
+            raise refused.unknown_section(section, SECTIONS, f"in {path}", "[{}]".format)
         sections[section] = {key.replace("-", "_"): value for key, value in table.items()}
     return sections
 
@@ -93,7 +94,8 @@ def build(kind: type[T], values: Mapping[str, Any], *, section: str) -> T:
     for key, field in fields.items():
         required = (field.default, field.default_factory) == (dataclasses.MISSING,) * 2
         if required and key not in values:
-            raise refused.missing_key(key, section)
+            flag = f"--{section}.{key.replace('_', '-')}"
+            raise ConfigError(f"[{section}] needs {key!r}; give it with {flag}.")
     return kind(**converted)
 
 
@@ -122,13 +124,9 @@ def format_toml(sections: Mapping[str, Mapping[str, Any]]) -> str:
     """
     lines = []
     for section, values in sections.items():
-        lines += [f"[{_format_key(section)}]"]
-        lines += [
-            f"{_format_key(key)} = {_format_value(value)}"
-            for key, value in values.items()
-            if value is not None
-        ]
-        lines += [""]
+        given = {_format_key(key): value for key, value in values.items() if value is not None}
+        written = [f"{key} = {_format_value(value)}" for key, value in given.items()]
+        lines += [f"[{_format_key(section)}]", *written, ""]
     return "\n".join(lines)
 
 

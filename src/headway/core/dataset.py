@@ -9,14 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.batching import StoredIds, id_type, refusal
+from headway.core.batching import SIDES, StoredIds, id_type, refusal
 from headway.core.cleaning import CleaningSettings, Pair, Report, clean_pairs, read_parallel
 from headway.core.dedup_split import DROPPED, HELD_OUT, KEPT, Draw, dedup_split, in_memory
 from headway.core.errors import ConfigError, refuse_below
 from headway.core.subword_training import fitted_vocabulary_size
 from headway.core.subwords import Subwords, TextSettings
-
-SIDES = ("source", "target")
 
 _CHUNK = 2_000  # pairs encoded at a time
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,12 +37,10 @@ class HashedRows(NamedTuple):
 
 
 class Repeats(NamedTuple):
-    """Two marks for each row: [rows]."""
+    """Of each row, whether the same value stands further up, or elsewhere at all: [rows]."""
 
     later: Marks
-    """The same value stands further up."""
     shared: Marks
-    """The same value stands elsewhere."""
 
 
 FindRepeats = Callable[[Sequence[HashedRows], Callable[[PairHashes], Hashes]], Repeats]
@@ -136,12 +135,10 @@ def dedup_split(
     return outcome
 
 
-def spans(runs: Iterable[HashedRows]) -> Iterator[tuple[HashedRows, slice]]:
+def spans(runs: Sequence[HashedRows]) -> Iterator[tuple[HashedRows, slice]]:
     """Each run and where its rows stand among all."""
-    end = 0
-    for run in runs:
-        start, end = end, end + run.n_rows
-        yield run, slice(start, end)
+    ends = list(accumulate((run.n_rows for run in runs), initial=0))
+    return zip(runs, map(slice, ends, ends[1:]), strict=True)
 
 
 def _drawn(

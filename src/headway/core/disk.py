@@ -169,28 +169,24 @@ def whole_folder(final: Path) -> Iterator[Path]:
         DiskError: the disk is full or the place cannot be written to.
     """
     part = final.with_name(f".{final.name}.{uuid.uuid4().hex[:12]}.part")
+    old = part.with_name(part.name + ".old.part")
     try:
         with disk_errors(final):
             part.mkdir(parents=True)
             yield part
             for path in (*part.iterdir(), part):
                 sync(path)
-            _put_in_place(part, final)
+            if final.exists():
+                final.rename(old)
+            try:
+                part.replace(final)
+            except OSError:
+                if not final.exists():  # else another process was as quick, with the same content
+                    raise
+            sync(final.parent)
     finally:
-        shutil.rmtree(part, ignore_errors=True)
-
-
-def _put_in_place(part: Path, final: Path) -> None:
-    old = part.with_name(part.name + ".old.part")
-    if final.exists():
-        final.rename(old)
-    try:
-        part.replace(final)
-    except OSError:
-        if not final.exists():  # else another process was as quick, with the same content
-            raise
-    sync(final.parent)
-    shutil.rmtree(old, ignore_errors=True)
+        for left in (part, old) if final.exists() else (part,):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def sweep(folder: Path, name: str = ".*.part", *, unused_s: float = _DAY_S) -> None:

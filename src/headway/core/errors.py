@@ -54,7 +54,7 @@ class StoppedError(HeadwayError):
     exit_status = 130
 
 
-def refuse_below(settings: object, limits: Mapping[str, int], *, above: str = "") -> None:
+def refuse_below(settings: object, limits: Mapping[str, int | float], *, above: str = "") -> None:
     """Raise ConfigError for a number that is smaller than makes sense; as `refuse_beyond`."""
     for name, least in limits.items():
         if (value := getattr(settings, name)) < least:

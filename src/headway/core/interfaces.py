@@ -12,7 +12,6 @@ class State(Protocol):
 
     def select(self, rows: Int[Tensor, " kept"]) -> "State":
         """The state of the given rows, in that order; a row may repeat or vanish."""
-        ...
 
 
 class Step(NamedTuple):
@@ -35,7 +34,6 @@ class StepDecoder(Protocol):
     def longest(self) -> int | None:
         """The most tokens that it can read as a source, the end marker included, and the most
         that it can be fed, the begin marker included; None where there is no end."""
-        ...
 
     def start(
         self,
@@ -44,32 +42,25 @@ class StepDecoder(Protocol):
     ) -> State:
         """Read the source once (padded, end of sentence included), and then a prefix: the begin
         marker and the first tokens of the output, the last one not yet."""
-        ...
 
     def step(self, state: Any, last: Int[Tensor, " rows"], want_attention: bool = False) -> Step:
         """Feed each row's last token (the begin marker at first) and score the next one."""
-        ...
 
 
 @runtime_checkable
 class Seq2Seq(Protocol):
-    """A model that is trained on pairs."""
+    """A model that is trained on pairs. Logits are features times `output_weight`'s transpose, plus
+    `output_bias` where there is one."""
 
     @property
-    def output_weight(self) -> Float[Tensor, "vocabulary d_model"]:
-        """Features times its transpose, plus the bias, are the logits."""
-        ...
-
+    def output_weight(self) -> Float[Tensor, "vocabulary d_model"]: ...
     @property
-    def output_bias(self) -> Float[Tensor, " vocabulary"] | None:
-        """None where the model has none."""
-        ...
+    def output_bias(self) -> Float[Tensor, " vocabulary"] | None: ...
 
     def features(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target d_model"]:
         """One vector per target position, from the source and the target before it."""
-        ...
 
 
 NEEDS_SOURCE = "An encoder-decoder model needs a source to start from; got none."

@@ -16,14 +16,16 @@ MAX_LINE_BYTES = 1 << 20
 
 _BUFFER_BYTES = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_UTF_16 = "UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"
 _OTHER_ENCODINGS = {
     b"\x1f\x8b": ("gzip data", "name it with the suffix .gz"),
     b"PK": ("a zip archive", "unpack it first"),
     b"%P": ("a PDF", "copy its text out, or convert the document that it was made of"),
-    b"\xff\xfe": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"),
-    b"\xfe\xff": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"),
+    b"\xff\xfe": _UTF_16,
+    b"\xfe\xff": _UTF_16,
 }
-_UNKNOWN_ENCODING = ("not", "convert it, for example: iconv -f LATIN1 -t UTF-8")
+_UNKNOWN_ENCODING = "not", "convert it, for example: iconv -f LATIN1 -t UTF-8"
+_ZEROS = "full of zero bytes", "convert it, if it is UTF-16: iconv -f UTF-16LE -t UTF-8"
 
 
 def check_file(path: Path) -> None:
@@ -33,8 +35,12 @@ def check_file(path: Path) -> None:
         DataError: `path` is missing, a directory, a pipe, unreadable, or empty.
     """
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise _no_file(path)
+        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+            what = "a directory" if path.is_dir() else "a pipe or a device"
+            raise DataError(
+                f"text is read from a file, and more than once; {path} is {what}. "
+                "Name a file, or write it to one first."
+            )
         with path.open("rb") as file:
             if not file.read(1):
                 raise _empty(path, "is empty")
@@ -70,7 +76,7 @@ def read_lines(path: Path, mended: Counter[str] | None = None) -> Iterator[str |
     mended = Counter() if mended is None else mended
     for line, raw in enumerate(raw_lines(path), start=1):
         if line == 1 and raw and raw.count(0) > max(2, len(raw) // 3):
-            raise _holds_zeros(path, raw)
+            raise _not_utf8(path, 1, raw, raw.index(0), _ZEROS)
         yield None if raw is None else _decode(raw, line, path, mended)
 
 
@@ -130,7 +136,7 @@ def _decode(raw: bytes, line: int, path: Path, mended: Counter[str]) -> str:
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _not_utf8(path, line, raw, error.start + marked + 1) from None
+        raise _not_utf8(path, line, raw, error.start + marked) from None
 
 
 class _Piecemeal(io.RawIOBase):
@@ -148,15 +154,6 @@ class _Piecemeal(io.RawIOBase):
         return len(data)
 
 
-def _no_file(path: Path) -> DataError:
-    if path.is_dir():
-        return DataError(f"a text file is needed; {path} is a directory. Name a file inside it.")
-    return DataError(
-        f"a text file is read more than once; {path} is a pipe or a device. "
-        "Write it to a file first."
-    )
-
-
 def _empty(path: Path, does: str) -> DataError:
     return DataError(f"a text file needs at least one line; {path} {does}.")
 
@@ -171,20 +168,13 @@ def _damaged(path: Path, place: str, error: Exception) -> DataError:
     return DataError(f"cannot read {path}{place}: {why or error}. Check the disk.")
 
 
-def _not_utf8(path: Path, line: int, raw: bytes, byte: int) -> DataError:
+def _not_utf8(
+    path: Path, line: int, raw: bytes, byte: int, unknown: tuple[str, str] = _UNKNOWN_ENCODING
+) -> DataError:
     with path.open("rb") as file:
         start = raw[:2] if line == 1 else file.read(2)
-    what, remedy = _OTHER_ENCODINGS.get(start, _UNKNOWN_ENCODING)
+    what, remedy = _OTHER_ENCODINGS.get(start, unknown)
     return DataError(
         f"text must be UTF-8; {path} is {what} "
-        f"(line {line:,}, byte {byte}: 0x{raw[byte - 1]:02x}). Please {remedy}."
-    )
-
-
-def _holds_zeros(path: Path, raw: bytes) -> DataError:
-    if raw[:2] in _OTHER_ENCODINGS:
-        return _not_utf8(path, 1, raw, raw.index(0) + 1)
-    return DataError(
-        f"text must be UTF-8; the first line of {path} is full of zero bytes, as in UTF-16 and in "
-        "binary files. If it is UTF-16, convert it: iconv -f UTF-16LE -t UTF-8."
+        f"(line {line:,}, byte {byte + 1}: 0x{raw[byte]:02x}). Please {remedy}."
     )

@@ -13,37 +13,22 @@ from headway.core.errors import RunError
 
 @runtime_checkable
 class ParametersApart(Protocol):
-    """Parameters outside of the vector: updated otherwise, or not at all."""
+    """Parameters outside of the vector: updated otherwise, or not at all.
+
+    `weights` (in float32) and `state` (all else that training goes on from) are views, by name;
+    `norm`, `scale` and `clear` are about the gradients; `round` has the model compute with what the
+    weights are now.
+    """
 
     parameters: dict[str, nn.Parameter]
 
-    def weights(self) -> dict[str, Tensor]:
-        """In float32, by name (views)."""
-        ...
-
-    def state(self) -> dict[str, Tensor]:
-        """All else that training goes on from (views)."""
-        ...
-
-    def norm(self) -> Tensor:
-        """Of the gradients."""
-        ...
-
-    def scale(self, factor: Tensor) -> None:
-        """Multiply the gradients."""
-        ...
-
-    def step(self, learning_rate: float) -> None:
-        """Update."""
-        ...
-
-    def clear(self) -> None:
-        """Forget the gradients."""
-        ...
-
-    def round(self) -> None:
-        """Have the model compute with what the weights are now."""
-        ...
+    def weights(self) -> dict[str, Tensor]: ...
+    def state(self) -> dict[str, Tensor]: ...
+    def norm(self) -> Tensor: ...
+    def scale(self, factor: Tensor) -> None: ...
+    def step(self, learning_rate: float) -> None: ...
+    def clear(self) -> None: ...
+    def round(self) -> None: ...
 
 
 class FlatAdam:
@@ -87,16 +72,14 @@ class FlatAdam:
         state["step"] = torch.zeros((), device=masters.device)
         state["exp_avg"] = torch.zeros_like(masters)
         state["exp_avg_sq"] = torch.zeros_like(masters)
-        offset = 0
+        end = 0
         for _, parameter in dense:
-            end = offset + parameter.numel()
-            if end <= self.n_rounded:
-                values, gradients = self.rounded, self.rounded_gradient
-            else:
-                values, gradients = self.masters.data, self.gradient
-            parameter.data = values[offset:end].view(parameter.shape)
-            parameter.grad = gradients[offset:end].view(parameter.shape)
-            offset = end
+            here = slice(end, end := end + parameter.numel())
+            exactly = end > self.n_rounded
+            values = self.masters.data if exactly else self.rounded
+            gradients = self.gradient if exactly else self.rounded_gradient
+            parameter.data = values[here].view(parameter.shape)
+            parameter.grad = gradients[here].view(parameter.shape)
 
     def step(self, learning_rate: float, clip_norm: float) -> Tensor:
         """Update the weights from the gradients, zero those, and return their norm before clipping.
@@ -180,9 +163,8 @@ class FlatAdam:
 
 def exact_parameters(model: nn.Module, dtype: torch.dtype) -> set[nn.Parameter]:
     """Those that stay float32 where the model computes in `dtype`."""
-    return parameters_of(
-        model, lambda module: dtype == torch.float32 or isinstance(module, FLOAT32_ONLY)
-    )
+    every = dtype == torch.float32
+    return parameters_of(model, lambda module: every or isinstance(module, FLOAT32_ONLY))
 
 
 def parameters_of(model: nn.Module, chosen: Callable[[nn.Module], bool]) -> set[nn.Parameter]:

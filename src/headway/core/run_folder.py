@@ -31,8 +31,6 @@ _MAX_BYTES = {CONFIG: 1 << 20, CHECKS: 1 << 20, "data.json": 1 << 24, "metrics.j
 _MAX_BYTES_OF_OTHERS = 1 << 28
 """No run has more but in its weights; what is larger is not read."""
 
-_OF_PARENT = ("run", "sha256")
-
 SEAL = "# What the files of this run are (sha256); `headway check` compares."
 _SEALED = re.compile(r"^# ([\w.-]+) ([0-9a-f]{64})$", re.MULTILINE)
 
@@ -61,27 +59,19 @@ class RunFolder:
                 f"{self.path} already holds a run. Go on with it by --resume, "
                 "or give another folder to --out."
             )
-        if self.model.exists() or self.checkpoints.exists():
-            raise RunError(
-                f"{self.path} has the weights of a run, but no {CONFIG}. Take that from a copy, or "
-                "give another folder to --out."
-            )
-        theirs = [self.card, self.checks, self.metrics]
-        if not self._begun():
+        theirs = [self.card, self.checks, self.metrics, self.model, self.checkpoints]
+        try:  # a start that was killed has left its data.json, the first that is written
+            begun = "headway" in self._table(self.data)["versions"]
+        except (RunError, LookupError, TypeError):
+            begun = False
+        if not begun:
             theirs += self.constant_files()
         found = ", ".join(file.name for file in theirs if file.exists())
         if found:
             raise RunError(
                 f"a run would write over what lies in its folder; {self.path} has {found} and no "
-                "run. Give another folder to --out."
+                f"run. Give another folder to --out, or take {CONFIG} from a copy."
             )
-
-    def _begun(self) -> bool:
-        """Whether a start that was killed has left its data.json, the first that is written."""
-        try:
-            return "headway" in json.loads(self.text(self.data))["versions"]
-        except (RunError, ValueError, LookupError, TypeError, RecursionError):
-            return False
 
     def write_settings(
         self, sections: Mapping[str, Mapping[str, Any]], also: Iterable[Path] = ()
@@ -117,9 +107,9 @@ class RunFolder:
         for name, sum_ in self.sealed().items():
             file = self.path / name
             if name not in (CONFIG, self.data.name) and file.exists():
-                self.text(file, "replace")
+                self._refuse_large(file)
                 if checksum(file) != sum_:
-                    raise RunError(_changed(file))
+                    raise _changed(file)
 
     def refuse_missing(self, file: Path) -> None:
         """Raise RunError when a file that belongs to the run is gone."""
@@ -129,28 +119,36 @@ class RunFolder:
     def _settings_text(self) -> str:
         text = self.text(self.config).removeprefix("\ufeff").replace("\r\n", "\n")
         above, line, own = text.rpartition(f"# {CONFIG} ")
-        if not line and "\nfinished = true\n" in text and self.checks.exists():
-            # What is finished and has that file was sealed: the end is lost.
-            raise RunError(_changed(self.config))
-        if line and hashlib.sha256(above.encode("utf-8")).hexdigest() != own.strip():
-            raise RunError(_changed(self.config))
+        # What is finished and has the other file was sealed: if it is not, the end is lost.
+        lost = not line and "\nfinished = true\n" in text and self.checks.exists()
+        if lost or (line and hashlib.sha256(above.encode("utf-8")).hexdigest() != own.strip()):
+            raise _changed(self.config)
         return text
 
-    def text(self, file: Path, undecodable: str = "strict") -> str:
+    def text(self, file: Path) -> str:
         """Of one of its files. Raises RunError where it cannot be read or is too large."""
+        self._refuse_large(file)
         try:
-            self._refuse_large(file)
-            return file.read_text("utf-8", undecodable)
-        except OSError as error:
-            raise _unreadable(file, error) from None
+            return file.read_text("utf-8")
         except UnicodeDecodeError:
-            raise RunError(_changed(file)) from None
+            raise _changed(file) from None
 
     def _refuse_large(self, file: Path) -> None:
         try:
             refuse_large(file, _MAX_BYTES.get(file.name, _MAX_BYTES_OF_OTHERS))
+            file.open("rb").close()
         except OSError as error:
-            raise _unreadable(file, error) from None
+            raise RunError(f"cannot read {file}: {error.strerror}. Take it from a copy.") from None
+
+    def _table(self, file: Path) -> dict[str, Any]:
+        """What one of its files of JSON has."""
+        try:
+            found = json.loads(self.text(file))
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise _changed(file)
+        return found
 
     def write_data(self, record: Mapping[str, Any]) -> None:
         """data.json: what was read, and by which versions."""
@@ -161,21 +159,9 @@ class RunFolder:
         write_text(self.checks, json.dumps(record, indent=1, ensure_ascii=False))
 
     def read_checks(self) -> dict[str, Any]:
-        """What `write_checks` wrote; nothing where there is no such file.
-
-        Raises:
-            RunError: it is damaged.
-        """
-        if not self.checks.exists():
-            return {}
-        try:
-            found: dict[str, Any] = json.loads(self.text(self.checks))
-            sound = isinstance(found, dict)
-        except (ValueError, RecursionError):
-            sound = False
-        if not sound:
-            raise RunError(_changed(self.checks)) from None
-        return found
+        """What `write_checks` wrote; nothing where there is no such file. Raises RunError where it
+        is damaged."""
+        return self._table(self.checks) if self.checks.exists() else {}
 
     def write_card(self, text: str) -> None:
         """README.md, the model card."""
@@ -194,8 +180,7 @@ class RunFolder:
         `below_use` is why its model is good for nothing, if so.
         """
         marks = {"finished": True, "below_use": below_use or None}
-        also = [self.checks] if self.checks.exists() else []
-        self.write_settings(merge(sections, {"run": marks}), also)
+        self.write_settings(merge(sections, {"run": marks}), filter(Path.exists, [self.checks]))
 
     @property
     def below_use(self) -> str:
@@ -218,29 +203,18 @@ class RunFolder:
         """The sections of config.toml."""
         sections = parse_toml(self._settings_text(), self.config)
         if "model" not in sections:
-            raise RunError(_changed(self.config))
+            raise _changed(self.config)
         return sections
 
     def record(self) -> dict[str, Any]:
-        """What data.json has.
-
-        Raises:
-            RunError: it is missing or damaged.
-        """
-        text = self.text(self.data)
-        sums = self.sealed()
-        try:
-            found: dict[str, Any] = json.loads(text)
-            parent = found.get("parent") or {"run": "", "sha256": ""}
-            sound = all(isinstance(of, dict) for of in (found["sha256"], parent)) and all(
-                isinstance(parent[key], str) and "\0" not in parent[key] for key in _OF_PARENT
-            )
-        except (ValueError, AttributeError, LookupError, TypeError, RecursionError):
-            sound = False
-        if not sound:
-            raise RunError(_changed(self.data)) from None
-        if sums.get(self.data.name, checksum(self.data)) != checksum(self.data):
-            raise RunError(_changed(self.data))
+        """What data.json has. Raises RunError where it is missing or damaged."""
+        found, sum_ = self._table(self.data), checksum(self.data)
+        parent = found.get("parent") or {"run": "", "sha256": ""}
+        tables = isinstance(found.get("sha256"), dict) and isinstance(parent, dict)
+        named = tables and [parent.get(key) for key in ("run", "sha256")]
+        sound = named and all(isinstance(one, str) and "\0" not in one for one in named)
+        if not sound or self.sealed().get(self.data.name, sum_) != sum_:
+            raise _changed(self.data)
         return found
 
     def log(self, line: Mapping[str, Any]) -> None:
@@ -279,12 +253,8 @@ class RunFolder:
                 sync(self.metrics)
 
 
-def _unreadable(file: Path, error: OSError) -> RunError:
-    return RunError(f"cannot read {file}: {error.strerror}. Take it from a copy.")
-
-
-def _changed(file: Path) -> str:
-    return (
+def _changed(file: Path) -> RunError:
+    return RunError(
         f"{file} is not as headway wrote it. Put it back from a copy; if it was changed on "
         f"purpose: {command('check', file.parent, '--accept')}"
     )

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from headway.core import setting_errors as refused
-from headway.core.errors import ConfigError
+from headway.core.errors import ConfigError, refuse_below, refuse_beyond
 
 if TYPE_CHECKING:
     import torch
@@ -36,12 +35,8 @@ class RuntimeSettings:
     """Of weights, dropout, held-out pairs and the order of data."""
 
     def __post_init__(self) -> None:
-        if self.threads < 0:
-            raise refused.out_of_range("threads", "0 (all cores) or more", self.threads, usual=0)
-        if self.threads > 1 << 10:
-            raise refused.out_of_range("threads", "at most 1,024", self.threads, usual=0)
-        if not 0 <= self.seed < 2**63:
-            raise refused.out_of_range("seed", "from 0 to 2^63 - 1", self.seed, usual=1)
+        refuse_below(self, {"threads": 0, "seed": 0}, above="runtime.")
+        refuse_beyond(self, {"threads": 1 << 10, "seed": 2**63 - 1}, above="runtime.")
 
 
 @dataclass(frozen=True)

@@ -21,16 +21,14 @@ from headway.core.disk import checksum
 from headway.core.errors import DataError, StoppedError, command
 from headway.core.hypothesis import DecodingSettings
 from headway.core.optimizer import FlatAdam, ParametersApart, load_weights
-from headway.core.presets import PRESETS
 from headway.core.run_folder import RunFolder
-from headway.core.schedules import paper_peak
-from headway.core.settings import Settings
+from headway.core.settings import PRESETS, Settings
 from headway.core.settings import preset as sections_of
 from headway.core.subwords import TextSettings
 from headway.core.tensor_files import load_tensors
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Callback, Progress, Reporter, Task, Validation
-from headway.core.training_settings import TrainingSettings
+from headway.core.training_settings import TrainingSettings, paper_peak
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.core.translation_task import TranslationTask, TranslationTraining
 

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 import torch
@@ -16,7 +17,6 @@ from headway.core.dropout import set_dropout
 from headway.core.errors import HeadwayError, RunError, UserError, refuse_out_of_reach
 from headway.core.optimizer import FlatAdam, load_weights
 from headway.core.run_folder import RunFolder
-from headway.core.schedules import DECAYING
 from headway.core.tensor_files import save_tensors
 from headway.core.training_interfaces import (
     Batch,
@@ -27,10 +27,12 @@ from headway.core.training_interfaces import (
     TaskState,
     Validation,
 )
-from headway.core.training_settings import TrainingSettings
+from headway.core.training_settings import DECAYING, TrainingSettings
 
 AnyTask = TypeVar("AnyTask", bound=Task)
 Result = TypeVar("Result")
+Measure = Callable[[nn.Module], Validation]
+Others = Callable[[int], Mapping[tuple[int, ...], str]]
 
 BEYOND = 3.4e38  # stands for a norm that float32 cannot hold: JSON has no infinity
 MARGIN_BYTES = 1 << 20
@@ -49,12 +51,12 @@ class NotFiniteError(HeadwayError):
     """A loss, or a weight after the update, is not a finite number."""
 
     def __init__(self, step: int, loss: float) -> None:
-        what = "weights" if math.isfinite(loss) else "loss"
-        found = "they are not" if math.isfinite(loss) else f"it is {loss}"
+        found = f"loss must stay finite; it is {loss}"
+        if math.isfinite(loss):
+            found = "weights must stay finite; they are not"
         super().__init__(
-            f"The {what} must stay finite; {found} at step {step}. Lower "
-            "--training.learning-rate or raise --training.warmup-steps; the last checkpoint "
-            "is whole."
+            f"The {found} at step {step}. Lower --training.learning-rate or raise "
+            "--training.warmup-steps; the last checkpoint is whole."
         )
 
 
@@ -200,16 +202,11 @@ class Trainer(Generic[AnyTask]):
     def log(self) -> None:
         """One line of metrics.jsonl, over the updates since the last."""
         progress, sums = self.progress, self.finite_sums()
-        loss = sums["loss"] / sums["units"]
+        loss, speed = sums["loss"] / sums["units"], sums["units"] / max(sums["time_s"], 1e-9)
         rate, norm = self.learning_rate, round(min(self.gradient_norm.item(), BEYOND), 5)
         self.write_line({"loss": round(loss, 5), "learning_rate": rate, "gradient_norm": norm})
-        self.reporter.step(
-            progress,
-            loss=loss,
-            speed=sums["units"] / max(sums["time_s"], 1e-9),
-            unit=self.task.unit,
-            last_step=self.last_step,
-        )
+        unit, last = self.task.unit, self.last_step
+        self.reporter.step(progress, loss=loss, speed=speed, unit=unit, last_step=last)
         progress.sums = Progress().sums
 
     def finite_sums(self) -> dict[str, float]:
@@ -260,8 +257,7 @@ class Trainer(Generic[AnyTask]):
             self.save_model(self.optimizer.weights())
         elif 0 < patience <= progress.since_best and not (progress.decay_start or self.at_the_end):
             self.end_early()
-        if self.at_the_end:
-            progress.finished = True
+        progress.finished |= self.at_the_end
         found = {result.score_name: round(result.score, 3)}
         self.write_line({"valid_loss": round(result.loss, 5), **result.others, **found})
         self.reporter.validation(progress, result, best=best)
@@ -401,11 +397,7 @@ class Trainer(Generic[AnyTask]):
         """Step 0, if these weights are another run's, and good for something by themselves."""
         return [step for step in self.progress.validated[:1] if not step]
 
-    def choose(
-        self,
-        measure: Callable[[nn.Module], Validation],
-        others: Callable[[int], Mapping[tuple[int, ...], str]] = lambda best: {},
-    ) -> str:
+    def choose(self, measure: Measure, others: Others = lambda best: {}) -> str:
         """Leave the weights that score best in the run, and say which they are.
 
         In the running are the best and the last checkpoint, the average up to the best and the
@@ -415,11 +407,7 @@ class Trainer(Generic[AnyTask]):
         """
         return self.tried(lambda: self._chosen(measure, others), RunError)
 
-    def _chosen(
-        self,
-        measure: Callable[[nn.Module], Validation],
-        others: Callable[[int], Mapping[tuple[int, ...], str]],
-    ) -> str:
+    def _chosen(self, measure: Measure, others: Others) -> str:
         progress, folder = self.progress, self.folder
         last, up_to_best = progress.validated[-self.settings.average :], self.averaged()
         best = progress.best_step or last[-1]
@@ -434,13 +422,11 @@ class Trainer(Generic[AnyTask]):
         if len(names) == 1:
             return names[(best,)]
         # None from `folder.model`: that is the choice already if a kill came right after this.
-        found = {
-            steps: self.measured(checkpoint.average(folder.checkpoints, steps), measure)
-            for steps in names
-        }
+        weights = partial(checkpoint.average, folder.checkpoints)
+        found = {steps: self.measured(weights(steps), measure) for steps in names}
         highest = max(map(rank_of, found.values()))
         level = [steps for steps, one in found.items() if rank_of(one) + one.noise >= highest]
         chosen = min(level, key=lambda steps: found[steps].loss)
-        self.save_model(checkpoint.average(folder.checkpoints, chosen))
+        self.save_model(weights(chosen))
         told = ", ".join(f"{names[steps]} {one.score:.2f}" for steps, one in found.items())
         return f"{names[chosen]} ({told})"

@@ -101,49 +101,33 @@ class Task(Protocol):
 
     def next_batch(self) -> Batch:
         """Take the next batch."""
-        ...
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         """What is to be minimized, summed over the batch's units; carries the gradient."""
-        ...
 
     def split_batch(self, batch: Batch) -> Sequence[Batch]:
         """Its rows in two batches, whose losses add up to its own; itself alone if it has but one.
 
         Asked for where a batch does not fit into memory.
         """
-        ...
 
     def validate(self, model: nn.Module) -> Validation:
         """Measure on held-out data."""
-        ...
 
-    def state_dict(self) -> TaskState:
-        """Where the next batch begins."""
-        ...
-
-    def load_state_dict(self, state: TaskState) -> None:
-        """Continue there."""
-        ...
+    def state_dict(self) -> TaskState: ...
+    def load_state_dict(self, state: TaskState) -> None: ...
 
 
 @runtime_checkable
 class Reporter(Protocol):
-    """Who is told how it goes."""
+    """Who is told how it goes: some updates were made, at `speed` units a second; the weights were
+    validated; or anything else worth a line."""
 
     def step(
         self, progress: Progress, *, loss: float, speed: float, unit: str, last_step: int
-    ) -> None:
-        """Some updates were made, at `speed` units a second."""
-        ...
-
-    def validation(self, progress: Progress, result: Validation, *, best: bool) -> None:
-        """The weights were validated."""
-        ...
-
-    def say(self, message: str) -> None:
-        """Anything else worth a line."""
-        ...
+    ) -> None: ...
+    def validation(self, progress: Progress, result: Validation, *, best: bool) -> None: ...
+    def say(self, message: str) -> None: ...
 
 
 class Callback(NamedTuple):

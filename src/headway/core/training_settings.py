@@ -1,16 +1,62 @@
-"""What may be set in the section `[training]`, whatever is trained."""
+"""What may be set in the section `[training]`, whatever is trained, and the learning rates."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
-from headway.core import setting_errors as refused
-from headway.core.errors import ConfigError, refuse_beyond
-from headway.core.schedules import SCHEDULES, Schedule
+from headway.core.errors import ConfigError, refuse_below, refuse_beyond
+
+Schedule = Literal["paper", "inverse-square-root", "linear", "cosine"]
+
+
+def paper_peak(d_model: int, warmup_steps: int) -> float:
+    """The rate at which equation 3 turns, at `warmup_steps`."""
+    return float((d_model * warmup_steps) ** -0.5)
+
+
+def inverse_square_root_rate(
+    step: int | float, *, peak: float, warmup_steps: int, max_steps: int = 0
+) -> float:
+    """Up in a line, then down with the root of the step; it never ends.
+
+    With `paper_peak` this is d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5), equation 3.
+    """
+    return peak * min((warmup_steps / step) ** 0.5, step / warmup_steps)
+
+
+def cosine_rate(step: int | float, *, peak: float, warmup_steps: int, max_steps: int) -> float:
+    """Linear warm-up, then half a cosine down to a hundredth of the peak at `max_steps`."""
+    if step <= warmup_steps:
+        return peak * step / warmup_steps
+    progress = min((step - warmup_steps) / max(max_steps - warmup_steps, 1), 1.0)
+    return peak * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * progress)))
+
+
+def linear_rate(step: int | float, *, peak: float, warmup_steps: int, max_steps: int) -> float:
+    """Linear warm-up, then a straight line down to a hundredth of the peak at `max_steps`."""
+    if step <= warmup_steps:
+        return peak * step / warmup_steps
+    progress = min((step - warmup_steps) / max(max_steps - warmup_steps, 1), 1.0)
+    return peak * (1 - 0.99 * progress)
+
+
+SCHEDULES: dict[Schedule, Callable[..., float]] = {
+    "paper": inverse_square_root_rate,  # whose peak is `paper_peak`
+    "inverse-square-root": inverse_square_root_rate,
+    "linear": linear_rate,
+    "cosine": cosine_rate,
+}
+"""Learning rates as functions of the step, which counts optimizer updates from 1."""
+
+DECAYING: tuple[Schedule, ...] = ("linear", "cosine")
+"""Schedules whose weights are best once the rate has come down."""
 
 MOST_LINES = 5000
 """In metrics.jsonl, beside those at validations."""
+_STEPS = ("max_steps", "warmup_steps", "dropout_warmup", "checkpoint_every", "patience")
 _MOST = {
-    **dict.fromkeys(("max_steps", "warmup_steps", "dropout_warmup", "checkpoint_every"), 10**9),
-    **dict.fromkeys(("log_every", "patience"), 10**9),
+    **dict.fromkeys((*_STEPS, "log_every"), 10**9),
     "batch_tokens": 1 << 24,
     "accumulate": 1 << 16,
     "average": 1_000,
@@ -63,11 +109,9 @@ class TrainingSettings:
     """Updates between lines in metrics.jsonl; more where there would be over 5,000 lines."""
 
     def __post_init__(self) -> None:
-        least = {"average": 1, "log_every": 1, "accumulate": 1}
-        steps = "max_steps warmup_steps dropout_warmup checkpoint_every".split()
-        for name in (*steps, "batch_tokens", "patience", "learning_rate", "clip_norm", *least):
-            if getattr(self, name) < least.get(name, 0):
-                raise refused.too_small(name, getattr(self, name), least=least.get(name, 0))
+        least_0 = (*_STEPS, "batch_tokens", "learning_rate", "clip_norm")
+        refuse_below(self, dict.fromkeys(least_0, 0))
+        refuse_below(self, dict.fromkeys(("average", "log_every", "accumulate"), 1))
         refuse_beyond(self, _MOST)
         papers = {"adam_beta1": "0.9 and 0.98", "adam_beta2": "0.9 and 0.98"}
         for name, uses in (papers | {"label_smoothing": "0.1", "adam_epsilon": "1e-9"}).items():

@@ -10,9 +10,9 @@ from jaxtyping import Int
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from headway.core.batching import BatchStream, Indices, Rounds, TokenBatches, pad
+from headway.core.batching import SIDES, BatchStream, Indices, Rounds, TokenBatches, pad
 from headway.core.bleu import SentenceStatistics, bleu_statistics
-from headway.core.errors import ConfigError
+from headway.core.errors import refuse_below
 from headway.core.hypothesis import DecodingSettings, Hypothesis
 from headway.core.interfaces import Seq2Seq, StepDecoder
 from headway.core.loss import Loss, projected_label_smoothed
@@ -23,24 +23,14 @@ from headway.core.training_settings import TrainingSettings
 
 
 @runtime_checkable
-class Side(Protocol):
-    """One side of all rows."""
-
-    def __getitem__(self, row: int, /) -> NDArray[Any]: ...
-
-
-@runtime_checkable
 class Rows(Protocol):
-    """Pairs as ids, without markers."""
+    """Pairs as ids, without markers: `rows["source"][i]` are the source ids of row i: [length]."""
 
     @property
     def lengths(self) -> Mapping[str, NDArray[Any]]:
         """Of `source` and `target`, in ids: [rows]."""
-        ...
 
-    def __getitem__(self, side: str, /) -> Side:
-        """`rows["source"][i]` are the source ids of row i: [length]."""
-        ...
+    def __getitem__(self, side: str, /) -> Any: ...
 
 
 @runtime_checkable
@@ -52,10 +42,7 @@ class PairedData(Protocol):
     @property
     def valid(self) -> Rows: ...
     @property
-    def valid_texts(self) -> Sequence[tuple[str, str]]:
-        """Source and target of each row of `valid`."""
-        ...
-
+    def valid_texts(self) -> Sequence[tuple[str, str]]: ...
     @property
     def subwords(self) -> Subwords: ...
 
@@ -69,8 +56,7 @@ class TranslationTraining(TrainingSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.valid_sentences < 1:
-            raise ConfigError(f"valid_sentences must be at least 1; got {self.valid_sentences}.")
+        refuse_below(self, {"valid_sentences": 1})
 
 
 class TranslationTask:
@@ -100,20 +86,15 @@ class TranslationTask:
         self.valid_sources = [data.valid_texts[row][0] for row in valid_rows]
         self.valid_texts = [data.valid_texts[row][1] for row in valid_rows]
         self.language = language
-        batches = TokenBatches(
-            list(self.train.lengths.values()),
-            batch_tokens=training.batch_tokens,
-            seed=seed,
-            rounds=rounds,
-        )
+        lengths, size = [*self.train.lengths.values()], training.batch_tokens
+        batches = TokenBatches(lengths, batch_tokens=size, seed=seed, rounds=rounds)
         self.stream = BatchStream(batches)
         self.valid_batches = self.batches_of(valid_rows)
 
     def batches_of(self, rows: Indices) -> list[Indices]:
         """Some validation pairs in batches."""
-        batches, lengths = self.stream.batches, self.valid.lengths.values()
-        size, seed = batches.batch_tokens, batches.seed
-        some = TokenBatches([side[rows] for side in lengths], batch_tokens=size, seed=seed)
+        lengths, like = [side[rows] for side in self.valid.lengths.values()], self.stream.batches
+        some = TokenBatches(lengths, batch_tokens=like.batch_tokens, seed=like.seed)
         return [rows[batch] for batch in some.epoch(0)]
 
     def tensors(
@@ -123,23 +104,22 @@ class TranslationTask:
     ]:
         """Source with its end marker; `<s> y1 .. yn` to feed; `y1 .. yn </s>` to expect."""
         special = self.special
-        targets = [store["target"][int(i)] for i in indices]
+        sources, targets = ([store[side][int(i)] for i in indices] for side in SIDES)
         arrays = (
-            pad([store["source"][int(i)] for i in indices], special.padding, end=special.end),
+            pad(sources, special.padding, end=special.end),
             pad(targets, special.padding, begin=special.decoder_begin),
             pad(targets, special.padding, end=special.end),
         )
-        source, fed, expected = (
-            torch.from_numpy(array).to(self.device, non_blocking=True) for array in arrays
-        )
+        on_device = (torch.from_numpy(one).to(self.device, non_blocking=True) for one in arrays)
+        source, fed, expected = on_device
         return source, fed, expected
 
     def batch(self, store: Rows, rows: Indices) -> Batch:
         """Some pairs, and how many tokens they have with their end markers."""
-        n_source = int(store.lengths["source"][rows].sum()) + len(rows)
-        n_target = int(store.lengths["target"][rows].sum()) + len(rows)
-        counts = {"source_tokens": n_source, "target_tokens": n_target}
-        return Batch((store, rows), n_target, counts)
+        counts = {
+            f"{side}_tokens": int(store.lengths[side][rows].sum()) + len(rows) for side in SIDES
+        }
+        return Batch((store, rows), counts["target_tokens"], counts)
 
     def cross_entropy(self, model: nn.Module, batch: Batch, smoothing: float) -> Loss:
         """The objective summed over one batch."""
@@ -177,7 +157,7 @@ class TranslationTask:
         return nats / n_tokens
 
     def validate(self, model: nn.Module) -> Validation:
-        """Loss on the validation pairs, BLEU of their greedy translations."""
+        """By greedy search, which is the fastest."""
         return self.measured(model, DecodingSettings(method="greedy"))
 
     def measured(self, model: nn.Module, settings: DecodingSettings) -> Validation:

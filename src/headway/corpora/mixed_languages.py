@@ -7,7 +7,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.core.dataset import SIDES
+from headway.core.batching import SIDES
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import shown
 from headway.corpora.corpus import Corpus, directions

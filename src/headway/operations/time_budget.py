@@ -10,12 +10,10 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headway.core import setting_errors as refused
-from headway.core.errors import ConfigError, refuse_beyond
-from headway.core.schedules import DECAYING
+from headway.core.errors import ConfigError, refuse_below, refuse_beyond
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Callback
-from headway.core.training_settings import TrainingSettings
+from headway.core.training_settings import DECAYING, TrainingSettings
 from headway.operations.option_errors import nothing_to_draw_anew
 
 _LONGEST_DAYS = 3_650
@@ -53,9 +51,7 @@ class PlannedTraining(TrainingSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, least in {"within_s": 0, "closing_s": 0, "held_back": 0.001}.items():
-            if getattr(self, name) < least:
-                raise refused.too_small(name, getattr(self, name), least=least)
+        refuse_below(self, {"within_s": 0, "closing_s": 0, "held_back": 0.001})
         refuse_beyond(self, _MOST)
         if self.reinit and not self.init_from:
             raise nothing_to_draw_anew()

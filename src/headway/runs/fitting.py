@@ -16,10 +16,10 @@ from headway.core.config import Sections, merge
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
-from headway.core.schedules import paper_peak
 from headway.core.settings import Settings, presets_of_type, type_of
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Reporter
+from headway.core.training_settings import paper_peak
 from headway.operations.time_budget import PlannedTraining, seconds
 from headway.runs.console import ConsoleReporter
 from headway.runs.task_spec import Opening, Run, Say, Sizes, TaskSpec

@@ -1,10 +1,10 @@
-"""Named settings of every type of translator; see `headway.core.presets` for the Transformer's.
+"""Named settings of every type of translator; see `headway.core.settings` for the Transformer's.
 
 The others are about as large as `tiny` where the vocabulary has 10,000 sub-words.
 """
 
 from headway.core.config import Sections
-from headway.core.presets import PRESETS as OF_TRANSFORMER
+from headway.core.settings import PRESETS as OF_TRANSFORMER
 
 PRESETS: dict[str, Sections] = {
     **OF_TRANSFORMER,

@@ -15,8 +15,7 @@ from typing import Any, cast
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from headway.core.batching import Indices
-from headway.core.dataset import SIDES
+from headway.core.batching import SIDES, Indices
 from headway.core.interfaces import StepDecoder
 from headway.core.search import SearchRequest
 from headway.corpora.joined import AmendedStore

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headway.core.batching import Indices
+from headway.core.batching import SIDES, Indices
 from headway.core.cleaning import LEAST_PAIRS, Report
 from headway.core.config import Sections, merge
-from headway.core.dataset import SIDES
 from headway.core.errors import DataError
 from headway.core.run_folder import RunFolder
 from headway.core.settings import Settings
