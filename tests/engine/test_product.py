@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from headway.engine import building
 from headway.engine.building import EngineLibrary, NoEngineError
-from headway.engine.structures import (
+from headway.engine.packing import (
     Floats,
     Precision,
     aligned,
@@ -169,14 +169,13 @@ def test_bfloat16_is_torchs() -> None:
     numbers = np.random.default_rng(1).integers(0, 1 << 32, 4096, np.uint32).view(np.float32)
     finite = numbers[np.isfinite(numbers)]
     expected = torch.from_numpy(finite).bfloat16().view(torch.int16).numpy().view(np.uint16)
-    np.testing.assert_array_equal(as_bfloat16(finite).weights, expected)
+    np.testing.assert_array_equal(as_bfloat16(finite), expected)
 
 
 def test_the_largest_weight_of_an_output_has_127_steps() -> None:
     _, weight, _ = drawn(1, 50, 20, 4)
     weight[3] = 0
     whole, steps = as_int8(weight)
-    assert steps is not None
     sizes = np.abs(whole).max(1)
     assert sizes[3] == 0
     assert (np.delete(sizes, 3) == 127).all()

@@ -15,23 +15,20 @@ from random_models import sources_for
 from torch import Tensor
 from torch.nn import functional
 
-from headway.core.hypothesis import DecodingSettings
+from headway.core.hypothesis import DecodingSettings, Hypothesis
 from headway.core.search import SearchRequest, decode_all
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.engine import building, translating
-from headway.engine.packing import Packed
-from headway.engine.structures import Precision
-from headway.engine.translating import Found, Search, shared, translate
+from headway.engine.packing import Packed, Precision
+from headway.engine.translating import shared, translate
 
 SUPPORT = Path(__file__).parent.parent / "support"
 COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), "")
 pytestmark = pytest.mark.skipif(not COMPILER, reason="no C compiler here")
 
 PRECISIONS: tuple[Precision, ...] = ("fp32", "bf16", "int8")
-SEARCH = Search(
-    begin=2, end=3, forbidden=(0, 1, 2), beam=4, n_best=3, length_penalty=1.0, want_scores=True
-)
+SEARCH = SearchRequest(SpecialIds(), DecodingSettings(beam=4, n_best=3), torch.device("cpu"))
 
 
 @pytest.fixture
@@ -46,10 +43,10 @@ def sources(model: Transformer) -> list[list[int]]:
 
 
 def all_of(
-    packed: Packed, sources: list[list[int]], search: Search = SEARCH, threads: int = 1
-) -> list[list[Found]]:
+    packed: Packed, sources: list[list[int]], search: SearchRequest = SEARCH, threads: int = 1
+) -> list[list[Hypothesis]]:
     limits = [len(ids) + 4 for ids in sources]
-    return translate(packed, sources, limits, search, threads=threads, done=lambda n: None)
+    return translate(packed, sources, limits, search, threads=threads)
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -98,7 +95,6 @@ def test_fewer_bits_find_what_torch_finds_by_products_of_rounded_numbers(
         limits,
         SEARCH,
         threads=1,
-        done=lambda n: None,
     )
     linear = functional.linear
     monkeypatch.setattr(
@@ -108,9 +104,9 @@ def test_fewer_bits_find_what_torch_finds_by_products_of_rounded_numbers(
     theirs = decode_all(model, read, SearchRequest(SpecialIds(), how, torch.device("cpu")))
     off = []
     for one, other in zip(ours, theirs, strict=True):
-        assert [h.tokens[:-1] for h in one] == [h.ids for h in other]
+        assert [h.ids for h in one] == [h.ids for h in other]
         both = zip(one, other, strict=True)
-        off += [np.subtract(h.log_probs, k.token_log_probs) for h, k in both]
+        off += [np.subtract(h.token_log_probs, k.token_log_probs) for h, k in both]
     sizes_off = np.abs(np.concatenate(off))  # where both round a number alike: nearly everywhere
     assert np.quantile(sizes_off, 0.5) < 1e-5
     assert sizes_off.max() < 0.05
@@ -130,9 +126,9 @@ def test_narrower_vectors_find_the_same(
     for one, other in zip(
         ours, all_of(Packed(model, building.engine_library()), sources), strict=True
     ):
-        assert [h.tokens for h in one] == [h.tokens for h in other]
+        assert [h.ids for h in one] == [h.ids for h in other]
         for h, k in zip(one, other, strict=True):
-            assert h.log_probs == pytest.approx(k.log_probs, abs=1e-5)
+            assert h.token_log_probs == pytest.approx(k.token_log_probs, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -140,11 +136,10 @@ def test_narrower_vectors_find_the_same(
     [
         ([[500, 3]], {}, "ids must be"),
         ([[-1, 3]], {}, "ids must be"),
-        ([[4, 3]], {"end": 500}, "ids must be"),
-        ([[4, 3]], {"forbidden": (0, 1 << 40)}, "ids must be"),
+        ([[4, 3]], {"special": SpecialIds(end=500)}, "ids must be"),
+        ([[4, 3]], {"special": SpecialIds(unknown=1 << 40)}, "ids must be"),
         ([[4, 3], []], {}, "at least an end marker"),
-        ([[4, 3]], {"beam": 65}, "n_best"),
-        ([[4, 3]], {"n_best": 5}, "n_best"),
+        ([[4, 3]], {"settings": DecodingSettings(beam=65)}, "at most 64"),
         ([[4] * 5000], {}, "positions end at 4096"),
     ],
 )
@@ -178,7 +173,7 @@ def test_a_stopped_job_ends(model: Transformer, sources: list[list[int]]) -> Non
 
     packed = Packed(model, building.engine_library())
     with pytest.raises(KeyboardInterrupt):
-        translate(packed, sources, [9] * 70, SEARCH, threads=2, done=interrupted)
+        translate(packed, sources, [9] * 70, SEARCH._replace(done=interrupted), threads=2)
     assert len(all_of(packed, sources)) == 70
 
 

@@ -19,7 +19,7 @@ from headway.core.transformer import Transformer
 from headway.earlier_translators.ablated import Ablated, AblatedConfig
 from headway.earlier_translators.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
 from headway.earlier_translators.variants import WithoutSublayer
-from headway.engine.supported import unsupported
+from headway.engine.engine import unsupported
 from headway.inspection.ablation import parts_of, switched
 from headway.inspection.tracing import traced
 from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig

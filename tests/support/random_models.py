@@ -15,7 +15,7 @@ from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.engine.building import NoEngineError, engine_library
 from headway.engine.engine import EngineChoice
-from headway.engine.structures import Precision
+from headway.engine.packing import Precision
 from headway.nn.positioned import PositionedConfig
 from headway.translation.decoding import decode
 

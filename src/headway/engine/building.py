@@ -12,6 +12,8 @@ import os
 import platform
 import shutil
 import subprocess
+from contextlib import suppress
+from ctypes import POINTER
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +27,6 @@ from headway.corpora.cache import (
     sealed_folder,
     silent,
 )
-from headway.engine.structures import Job, Matrix, Model
 
 SOURCES = Path(__file__).parent
 FLAGS = ("-std=gnu11", "-O3", "-fno-math-errno", "-fPIC", "-shared")
@@ -37,6 +38,65 @@ NAME = "engine.so"
 
 class NoEngineError(HeadwayError):
     """Why there is no compiled engine here."""
+
+
+_pointer, _int, _float, _double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, ctypes.c_double
+
+
+def _of(kind: Any, names: str) -> list[tuple[str, Any]]:
+    """Fields of one type; all structures are those of `model.h`, field by field."""
+    return [(name, kind) for name in names.split()]
+
+
+class Matrix(ctypes.Structure):
+    """Packed weights of one product."""
+
+    _fields_ = (*_of(_pointer, "weights bias starts steps"), *_of(_int, "kind inputs outputs"))
+
+
+class Norm(ctypes.Structure):
+    """A LayerNorm."""
+
+    _fields_ = _of(_pointer, "gain shift")
+
+
+class LayerStruct(ctypes.Structure):
+    """One layer of encoder or decoder."""
+
+    _fields_ = (
+        *_of(Matrix, "self_projections self_output cross_query cross_memory cross_output"),
+        *_of(Matrix, "inner outer"),
+        *_of(Norm, "around_self around_cross around_feed_forward"),
+    )
+
+
+class Model(ctypes.Structure):
+    """A whole Transformer."""
+
+    _fields_ = (
+        *_of(_int, "d_model width heads key value keys values inner activation norm_first"),
+        *_of(_int, "encoder_layers decoder_layers alignment_layer n_tokens"),
+        *_of(_int, "source_positions target_positions"),
+        *_of(_float, "embedding_scale epsilon"),
+        *_of(_pointer, "source_embedding target_embedding source_table target_table output_rows"),
+        *_of(POINTER(LayerStruct), "encoder decoder"),
+        *_of(Norm, "encoder_norm decoder_norm"),
+        ("vocabulary", Matrix),
+    )
+
+
+class Job(ctypes.Structure):
+    """Sentences, how they are searched for, and where the results go."""
+
+    _fields_ = (
+        ("n_sentences", _int),
+        *_of(_pointer, "ids first limits allowed allowed_first beginning forbidden"),
+        *_of(_int, "n_beginning n_forbidden begin end beam n_best want_scores"),
+        ("length_penalty", _double),
+        *_of(_int, "slots encoded_rows longest_source longest_output"),
+        *_of(_pointer, "results lengths tokens log_probs looks looked"),
+        *_of(_int, "next done stop"),
+    )
 
 
 class EngineLibrary(NamedTuple):
@@ -55,26 +115,27 @@ class EngineLibrary(NamedTuple):
 
 def engine_library() -> EngineLibrary:
     """This processor's, compiled if need be; raises `NoEngineError`, which says why not."""
-    found, why_not = tried()
-    if found is None:
-        raise NoEngineError(why_not)
+    found = tried()
+    if isinstance(found, str):
+        raise NoEngineError(found)
     return found
 
 
 @functools.cache
-def tried() -> tuple[EngineLibrary | None, str]:
+def tried() -> EngineLibrary | str:
     """The engine, or why there is none: once a process, as a compiler that fails takes its time."""
     try:
-        return made(), ""
+        return made()
     except (HeadwayError, OSError) as error:
-        return None, str(error)
+        return str(error)
 
 
 def made() -> EngineLibrary:
     """The library of this processor, compiler and sources, from the cache or new."""
     compiler = found_compiler()
+    sources = sorted(SOURCES.glob("*.[ch]"))
     description = {
-        "sources": {file.name: file.read_text(encoding="utf-8") for file in sources()},
+        "sources": {file.name: file.read_text(encoding="utf-8") for file in sources},
         "flags": [*FLAGS, *THIS_PROCESSOR],
         "compiler": [compiler, os.stat(compiler).st_mtime_ns, os.stat(compiler).st_size],
         "processor": [platform.machine(), processor_flags()],
@@ -90,20 +151,18 @@ def made() -> EngineLibrary:
             except DataError as error:
                 raise NoEngineError(f"{compiler} succeeds and writes no library: {error}") from None
 
-    return made_once(folder, lambda: opened(folder), make, silent)
+    def opened() -> EngineLibrary:
+        read_sealed(folder)
+        return loaded(folder / NAME)
 
-
-def sources() -> list[Path]:
-    """The engine's own."""
-    return sorted([*SOURCES.glob("*.c"), *SOURCES.glob("*.h")])
+    return made_once(folder, opened, make, silent)
 
 
 def found_compiler() -> str:
     """The path of $CC, cc, gcc or clang; raises `NoEngineError`."""
-    names = [os.environ.get("CC", ""), "cc", "gcc", "clang"]
-    for name in filter(None, names):
-        if path := shutil.which(name):
-            return path
+    names = filter(None, [os.environ.get("CC", ""), "cc", "gcc", "clang"])
+    for path in filter(None, map(shutil.which, names)):
+        return path
     raise NoEngineError("there is no C compiler (cc, gcc or clang)")
 
 
@@ -114,13 +173,9 @@ def compiled(compiler: str, to: Path, *flags: str) -> None:
         command = [compiler, *FLAGS, *choice, str(SOURCES / "engine.c"), "-o", str(to), "-lm"]
         try:
             done = subprocess.run(
-                command,
-                check=False,
-                capture_output=True,
-                text=True,
-                errors="replace",
+                command, check=False, capture_output=True, text=True, errors="replace",
                 timeout=LIMIT_S,
-            )
+            )  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as error:
             raise NoEngineError(f"{compiler} does not work: {error}") from error
         if done.returncode == 0:
@@ -129,43 +184,30 @@ def compiled(compiler: str, to: Path, *flags: str) -> None:
     raise NoEngineError(f"{compiler} does not compile it: {said}")
 
 
-def opened(folder: Path) -> EngineLibrary:
-    """The library in a sealed folder; raises DataError if it is damaged."""
-    read_sealed(folder)
-    return loaded(folder / NAME)
-
-
 def loaded(file: Path) -> EngineLibrary:
     """A library that was compiled before; raises DataError for what is none, or another one."""
-    names = EngineLibrary._fields[1:]
+    model, job, address = POINTER(Model), POINTER(Job), ctypes.c_void_p
+    takes = {
+        "workspace": (ctypes.c_int64, [model, job]),
+        "translate": (None, [model, job, address]),
+        "product": (None, [POINTER(Matrix), ctypes.c_int64, *[address] * 4]),
+    }
     try:
         library = ctypes.CDLL(str(file))
-        for name in (*names, "workspace", "translate", "product"):
-            getattr(library, f"headway_{name}").restype = ctypes.c_int64
-    except (OSError, AttributeError) as error:
+        for name, (gives, given) in takes.items():
+            function = getattr(library, f"headway_{name}")
+            function.argtypes, function.restype = given, gives
+        n_sizes = len(EngineLibrary._fields) - 1
+        sizes = (ctypes.c_int64 * n_sizes).in_dll(library, "headway_sizes")
+    except (OSError, AttributeError, ValueError) as error:
         raise DataError(f"{file} is not the engine ({error}). It will be compiled anew.") from error
-    library.headway_workspace.argtypes = [ctypes.POINTER(Model), ctypes.POINTER(Job)]
-    library.headway_translate.restype = None
-    library.headway_translate.argtypes = [
-        ctypes.POINTER(Model),
-        ctypes.POINTER(Job),
-        ctypes.c_void_p,
-    ]
-    library.headway_product.restype = None
-    library.headway_product.argtypes = [
-        ctypes.POINTER(Matrix),
-        ctypes.c_int64,
-        *[ctypes.c_void_p] * 4,
-    ]
-    sizes: dict[str, Any] = {name: getattr(library, f"headway_{name}")() for name in names}
-    return EngineLibrary(library, **sizes)
+    return EngineLibrary(library, *sizes)
 
 
 def processor_flags() -> str:
     """What the processor can do, as the system names it; nothing where it does not."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-    lines = text.splitlines()
-    return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines():
+            if line.startswith(("flags", "Features")):
+                return line
+    return ""

@@ -1,7 +1,140 @@
 /* Translation of many sentences by one thread: those that are done leave, others take their place.
 
    The search is that of `headway/core/beam.py`, step by step; greedy search is a beam of 1. */
-#include "vocabulary.h"
+#include "layers.h"
+
+/* The product with the vocabulary, a chunk of columns at a time: what is wanted of a row, its
+   log-sum-exp and its best tokens, is gathered while the chunk is near, and no row of logits is
+   ever whole. */
+
+/* Put `value` among the `n` best, highest first; among equals the earlier token stays first. */
+INLINE void keep(candidate *best, int64_t n, float value, int32_t token) {
+    int64_t place = n - 1;
+    for (; place > 0 && value > best[place - 1].value; place--) best[place] = best[place - 1];
+    best[place] = (candidate){value, token};
+}
+
+INLINE float chunk_maximum(const float *logits, int64_t n) {
+    vec most = load(logits);
+    for (int64_t i = WIDTH; i < n; i += WIDTH) most = larger(most, load(logits + i));
+    return largest_of(most);
+}
+
+/* Logits of some tokens for one row, in the order of their ids: of those from `first` on, or of
+   `tokens`. */
+typedef struct {
+    const int32_t *tokens; /* none: all from `first` on */
+    int64_t first, n;
+} some_tokens;
+
+INLINE int32_t token_at(const some_tokens *some, int64_t i) {
+    return some->tokens ? some->tokens[i] : (int32_t)(some->first + i);
+}
+
+/* Where a token stands among them; -1 where it does not. */
+INLINE int64_t place_of(const some_tokens *some, int32_t token) {
+    if (!some->n || token < token_at(some, 0) || token > token_at(some, some->n - 1)) return -1;
+    if (!some->tokens) return token - some->first;
+    int64_t i = 0;
+    while (some->tokens[i] < token) i++;
+    return some->tokens[i] == token ? i : -1;
+}
+
+/* `logits` go on up to a multiple of WIDTH with numbers that can never be chosen. */
+static void gather(const job *j, workspace *w, int64_t r, float *logits, const some_tokens *some) {
+    float highest = chunk_maximum(logits, some->n);
+    if (j->want_scores) {
+        if (highest > w->most[r]) {
+            w->sum[r] *= expf(w->most[r] - highest); /* at first 0 */
+            w->most[r] = highest;
+        }
+        const float most = w->most[r] > -INFINITY ? w->most[r] : 0.0f;
+        vec sums = {0};
+        for (int64_t i = 0; i < some->n; i += WIDTH) sums += exponential(load(logits + i) - most);
+        w->sum[r] += sum_of(sums);
+    }
+    candidate *best = w->best + r * j->beam;
+    const int64_t n_written = w->slots[w->row_slot[r]].n_written;
+    if (n_written < j->n_beginning) { /* the next token is given */
+        const int64_t given = place_of(some, j->beginning[n_written]);
+        if (given >= 0) *best = (candidate){logits[given], j->beginning[n_written]};
+        return;
+    }
+    const int64_t end = place_of(some, (int32_t)j->end);
+    if (end >= 0) w->end_logit[r] = logits[end];
+    int hidden = 0;
+    for (int64_t f = 0; f < j->n_forbidden; f++) {
+        const int64_t place = place_of(some, j->forbidden[f]);
+        if (place < 0) continue;
+        logits[place] = -INFINITY;
+        hidden = 1;
+    }
+    if (hidden) highest = chunk_maximum(logits, some->n);
+    if (highest > best[j->beam - 1].value)
+        for (int64_t i = 0; i < some->n; i++)
+            if (logits[i] > best[j->beam - 1].value)
+                keep(best, j->beam, logits[i], token_at(some, i));
+}
+
+/* The same, with the tokens that the sentence of a slot may have: its live hypotheses are the rows
+   from `first` on, and each token's weights are read for all of them while they are near. */
+static void read_shortlist(const model *m, const job *j, workspace *w, int64_t number,
+                           int64_t first, const float *features) {
+    const slot *s = w->slots + number;
+    const int32_t *tokens = j->allowed + j->allowed_first[s->sentence];
+    const int64_t n_tokens = j->allowed_first[s->sentence + 1] - j->allowed_first[s->sentence];
+    for (int64_t n = 0; n < n_tokens; n += CHUNK) {
+        const some_tokens some = {tokens + n, 0, n_tokens - n < CHUNK ? n_tokens - n : CHUNK};
+        for (int64_t i = 0; i < some.n; i += WIDTH) {
+            const float *weights[WIDTH];
+            float bias[WIDTH] __attribute__((aligned(4 * WIDTH)));
+            for (int k = 0; k < WIDTH; k++) {
+                const int there = i + k < some.n;
+                const int64_t token = some.tokens[there ? i + k : some.n - 1];
+                weights[k] = m->output_rows + token * m->width;
+                bias[k] = there ? m->vocabulary.bias[token] : -INFINITY;
+            }
+            for (int k = 0; k < WIDTH && i + WIDTH + k < some.n; k++)
+                fetch(m->output_rows + some.tokens[i + WIDTH + k] * m->width, m->width);
+            for (int64_t r = first; r < first + s->n_live; r++) {
+                const float *x = features + r * m->width;
+                vec products[WIDTH] = {{0}};
+                for (int64_t d = 0; d < m->width; d += WIDTH) {
+                    const vec one = load(x + d);
+                    UNROLL for (int k = 0; k < WIDTH; k++) products[k] += one * load(weights[k] + d);
+                }
+                store(w->logits + r * CHUNK + i, sums_of(products) + load(bias));
+            }
+        }
+        for (int64_t r = first; r < first + s->n_live; r++)
+            gather(j, w, r, w->logits + r * CHUNK, &some);
+    }
+}
+
+/* Of `rows` rows of features the best tokens that may be written, by logit; `most` and `sum` make
+   the logarithm of the sum of all exponentials. */
+static void read_vocabulary(const model *m, const job *j, workspace *w, int64_t rows,
+                            const float *features) {
+    const matrix *v = &m->vocabulary;
+    for (int64_t r = 0; r < rows; r++) {
+        w->most[r] = -INFINITY;
+        w->sum[r] = 0;
+        for (int64_t i = 0; i < j->beam; i++) w->best[r * j->beam + i] = (candidate){-INFINITY, -1};
+    }
+    if (j->allowed) {
+        for (int64_t r = 0; r < rows; r += w->slots[w->row_slot[r]].n_live)
+            read_shortlist(m, j, w, w->row_slot[r], r, features);
+        return;
+    }
+    const operand read = operand_for(v, rows, features, m->width, &w->rounded);
+    for (int64_t n = 0; n < v->outputs; n += CHUNK) {
+        const int64_t columns = v->outputs - n < CHUNK ? v->outputs - n : CHUNK;
+        const some_tokens some = {0, n, columns};
+        for (int64_t p = 0; p < columns; p += PANEL)
+            panel_product(v, n + p, &read, rows, w->logits + p, CHUNK);
+        for (int64_t r = 0; r < rows; r++) gather(j, w, r, w->logits + r * CHUNK, &some);
+    }
+}
 
 typedef struct {
     float total, log_prob;
@@ -34,16 +167,13 @@ static int64_t best_continuations(const job *j, const workspace *w, const slot *
 /* Finished hypotheses stay sorted, the earlier one first among equals. */
 static void finish(slot *s, int64_t n_best, float score, int64_t step, int64_t choice) {
     if (!(score > -INFINITY)) return;
-    if (s->n_finished == n_best && !(score > s->finished[n_best - 1])) return;
+    if (s->n_finished == n_best && !(score > s->finished[n_best - 1].score)) return;
     int64_t place = s->n_finished < n_best ? s->n_finished++ : n_best - 1;
-    for (; place > 0 && score > s->finished[place - 1]; place--) {
+    for (; place > 0 && score > s->finished[place - 1].score; place--)
         s->finished[place] = s->finished[place - 1];
-        s->finished_step[place] = s->finished_step[place - 1];
-        s->finished_choice[place] = s->finished_choice[place - 1];
-    }
-    s->finished[place] = score;
-    s->finished_step[place] = (int32_t)step;
-    s->finished_choice[place] = (uint8_t)choice;
+    s->finished[place].score = score;
+    s->finished[place].step = (int32_t)step;
+    s->finished[place].choice = (int32_t)choice;
 }
 
 /* One step of the search of slot `number`; false when the sentence is done. */
@@ -79,7 +209,7 @@ static int advance(const job *j, workspace *w, int64_t number, int64_t first) {
     s->n_live = n_live;
     s->n_written++;
     /* Log-probabilities only fall, and the penalty is largest at the limit (+ end marker). */
-    const float worst = s->n_finished < j->n_best ? -INFINITY : s->finished[j->n_best - 1];
+    const float worst = s->n_finished < j->n_best ? -INFINITY : s->finished[j->n_best - 1].score;
     return n_live && highest / w->penalties[s->limit + 1] > worst;
 }
 
@@ -88,9 +218,9 @@ static void write_results(const job *j, const workspace *w, int64_t number) {
     const slot *s = w->slots + number;
     for (int64_t h = 0; h < s->n_finished; h++) {
         const int64_t to = j->results[s->sentence] + h * (s->limit + 1);
-        int64_t choice = s->finished_choice[h];
-        j->lengths[s->sentence * j->n_best + h] = s->finished_step[h] + 1;
-        for (int64_t t = s->finished_step[h]; t >= 0; t--) {
+        int64_t choice = s->finished[h].choice;
+        j->lengths[s->sentence * j->n_best + h] = s->finished[h].step + 1;
+        for (int64_t t = s->finished[h].step; t >= 0; t--) {
             const int64_t place = (number * j->longest_output + t) * j->beam + choice;
             j->tokens[to + t] = w->trace_tokens[place];
             j->log_probs[to + t] = w->trace_log_probs[place];
@@ -104,7 +234,7 @@ static void write_results(const job *j, const workspace *w, int64_t number) {
 }
 
 /* Give free slots the next sentences and read their sources; false when none is left. */
-static int admit(const model *m, job *j, workspace *w, int64_t *taken_slots) {
+static int admit(const model *m, job *j, workspace *w) {
     int64_t n = 0, rows = 0, number = 0;
     for (;;) {
         while (number < j->slots && w->slots[number].sentence >= 0) number++;
@@ -121,17 +251,14 @@ static int admit(const model *m, job *j, workspace *w, int64_t *taken_slots) {
         *s = (slot){.sentence = next, .n_read = n_read, .limit = j->limits[next], .n_live = 1};
         s->last[0] = (int32_t)j->begin;
         rows += n_read;
-        taken_slots[n++] = number;
+        w->admitted[n++] = number;
     }
-    if (n) encode(m, j, w, taken_slots, n);
+    if (n) encode(m, j, w, n);
     return n > 0;
 }
 
-int64_t headway_panel(void) { return PANEL; }
-int64_t headway_width(void) { return WIDTH; }
-int64_t headway_most_beam(void) { return MOST_BEAM; }
-int64_t headway_has_bfloat16(void) { return HAS_BFLOAT16; }
-int64_t headway_has_int8(void) { return HAS_INT8; }
+/* As `building.py:EngineLibrary` has them. */
+const int64_t headway_sizes[] = {WIDTH, PANEL, MOST_BEAM, HAS_BFLOAT16, HAS_INT8};
 
 /* One product alone: for those who want to know what it gives. `room` has four bytes for each input
    of each row, and `steps` four for each row. */
@@ -141,17 +268,16 @@ void headway_product(const matrix *w, int64_t rows, const float *x, float *y, in
     product(w, rows, x, w->inputs, y, w->outputs, &rounded);
 }
 
-/* Bytes that `headway_translate` needs, at a multiple of 64; -1 where they cannot be counted. */
+/* Bytes that `headway_translate` needs, at a multiple of 64. */
 int64_t headway_workspace(const model *m, const job *j) {
     workspace w;
-    const int64_t bytes = lay_out(m, j, &w, 0);
-    return bytes < 0 ? -1 : bytes + j->slots * (int64_t)sizeof(int64_t);
+    return lay_out(m, j, &w, 0);
 }
 
 /* Translate sentences of the job until none is left, or until the caller sets `stop`. */
 void headway_translate(const model *m, job *j, char *memory) {
     workspace w;
-    int64_t *taken_slots = (int64_t *)(memory + lay_out(m, j, &w, memory));
+    lay_out(m, j, &w, memory);
     const int64_t live = j->slots * j->beam;
     const int64_t most_rows = live > j->encoded_rows ? live : j->encoded_rows;
     memset(w.context, 0, (size_t)(most_rows * m->values) * sizeof(float)); /* behind the last head */
@@ -162,7 +288,7 @@ void headway_translate(const model *m, job *j, char *memory) {
     int64_t n_free = j->slots;
     int waiting = 1;
     while (!__atomic_load_n(&j->stop, __ATOMIC_RELAXED)) {
-        if (waiting && 4 * n_free >= j->slots) waiting = admit(m, j, &w, taken_slots);
+        if (waiting && 4 * n_free >= j->slots) waiting = admit(m, j, &w);
         int64_t rows = 0;
         n_free = 0;
         for (int64_t number = 0; number < j->slots; number++) {

@@ -1,20 +1,14 @@
 """The compiled engine as search asks for it: prepared once, with a copy of the weights."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, cast
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
 
 import torch
+from torch import nn
 
 from headway.core.errors import ConfigError
-from headway.core.hypothesis import (
-    DecodingSettings,
-    Hypothesis,
-    Rules,
-    diverged,
-    length_limits,
-    ranked,
-    scored,
-)
+from headway.core.hypothesis import DecodingSettings, Hypothesis, diverged, length_limits
 from headway.core.interfaces import StepDecoder
 from headway.core.runtime import EngineName, available_cores
 from headway.core.search import METHODS, Ids, SearchRequest
@@ -22,14 +16,13 @@ from headway.core.transformer import Transformer
 from headway.corpora.cache import silent
 from headway.decoding.begun import unbegun
 from headway.engine.building import NoEngineError, engine_library
-from headway.engine.packing import Packed
+from headway.engine.packing import Packed, Precision
 from headway.engine.shortlist import Shortlist, opened
-from headway.engine.structures import Precision
-from headway.engine.supported import CHANGED, unsupported
-from headway.engine.translating import Search, translate
+from headway.engine.translating import translate
 
 MOST_BEAM = 64
-"""What `workspace.h` says; a wider one searches in torch."""
+"""What `model.h` says; a wider one searches in torch."""
+CHANGED = "parts of it are not as they were built, or something looks into them"
 
 
 class NativeEngine:
@@ -53,44 +46,28 @@ class NativeEngine:
                 self.leave(reason)
             self.left = reason
             return results
-        special, settings = request.special, request.settings
-        rows = [[*map(int, ids), special.end] for ids in sources]
+        rows = [[*map(int, ids), request.special.end] for ids in sources]
         n_read = torch.tensor(list(map(len, rows)), dtype=torch.long)
-        limits = length_limits(n_read, settings.max_extra_length, plain.longest)
+        limits = length_limits(n_read, request.settings.max_extra_length, plain.longest)
         lengths, longest = limits.tolist(), self.packed.longest
         some = [i for i, row in enumerate(rows) if max(len(row), lengths[i] + 1) <= longest]
-        want_scores = request.want_scores or settings.method == "beam"
+        allowed = None if shortlist is None else [shortlist.tokens(sources[i]) for i in some]
         try:
             found = translate(
                 self.packed,
                 [rows[i] for i in some],
                 [lengths[i] for i in some],
-                Search(
-                    begin=special.decoder_begin,
-                    end=special.end,
-                    forbidden=special.unwritten,
-                    beam=settings.rows,
-                    n_best=settings.n_best,
-                    length_penalty=settings.length_penalty,
-                    want_scores=want_scores,
-                    want_attention=request.want_attention,
-                    beginning=beginning,
-                ),
-                None if shortlist is None else [shortlist.tokens(sources[i]) for i in some],
+                request,
+                beginning,
+                allowed,
                 threads=min(torch.get_num_threads(), available_cores() if sources[1:] else 1),
-                done=request.done,
             )
         except MemoryError:  # it sets memory apart for the longest output; torch's grows with it
             return results
         if not all(found):
             raise diverged()
-        rules = Rules(settings, special.end, limits, want_scores=want_scores)
         for i, each in zip(some, found, strict=True):
-            looks = [None if one.looked is None else torch.from_numpy(one.looked) for one in each]
-            results[i] = ranked(
-                scored(one.tokens[:-1], one.log_probs, rules, look)
-                for one, look in zip(each, looks, strict=True)
-            )
+            results[i] = each
         return results
 
     def _foreign(self, decoder: StepDecoder) -> str:
@@ -115,6 +92,37 @@ def prepare(
         return NativeEngine(model, Packed(model, engine_library(), precision), leave)
     except NoEngineError as error:
         return str(error)
+
+
+def unsupported(decoder: StepDecoder, device: torch.device) -> str:
+    """Why the engine cannot do this model; nothing if it can."""
+    if device.type != "cpu":
+        return f"the model is on {device.type}"
+    if type(decoder) is not Transformer:
+        return f"{type(decoder).__name__} is no plain Transformer"
+    config = decoder.config
+    if window := getattr(config, "window", 0):
+        return f"its self-attention has a window of {window}"
+    if str(config.positions) in ("relative", "rotary"):
+        return f"its positions are {config.positions}"
+    if decoder.training or {one.dtype for one in decoder.parameters()} != {torch.float32}:
+        return "it is being trained"
+    least = replace(config, d_model=config.heads, d_k=1, d_v=1, d_ff=1, max_length=1)
+    with torch.random.fork_rng(devices=[]):
+        usual = Transformer(least, vocabulary_size=1)
+    parts, usual_parts = (list(map(described, one.modules())) for one in (decoder, usual))
+    same_scale = decoder.source_embedding.scale == decoder.target_embedding.scale
+    return "" if same_scale and parts == usual_parts else CHANGED
+
+
+def described(part: nn.Module) -> list[Any]:
+    """What a part is and was told beside its sizes: whoever exchanges parts or switches them off
+    (by hooks, by methods of its own in the place of its class's) changes that, and the engine,
+    which knows weights alone, would compute the usual."""
+    told = [vars(part).get(name) for name in ("activate", "heads", "norm_first", "eps")]
+    own = [name for name in vars(part) if callable(getattr(type(part), name, None))]
+    absent = [one is None for one in part._parameters.values()]
+    return [type(part), told, own, absent, bool(part._forward_hooks or part._forward_pre_hooks)]
 
 
 def unwrapped(decoder: StepDecoder) -> tuple[StepDecoder, list[int], Shortlist | None]:

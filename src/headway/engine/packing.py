@@ -1,9 +1,11 @@
-"""A Transformer's weights in the order in which the engine reads them."""
+"""A Transformer's weights in the order in which the engine reads them: matrices in panels, as
+`product.h` multiplies them, rounded to fewer bits if asked for."""
 
+import ctypes
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -11,32 +13,113 @@ from torch import Tensor, nn
 
 from headway.core.attention import MultiHeadAttention
 from headway.core.embedding import SinusoidalPositions, sinusoids
-from headway.core.layers import Layer as TorchLayer
-from headway.core.layers import alignment_layer
-from headway.engine.building import EngineLibrary
-from headway.engine.structures import (
-    Floats,
-    LayerStruct,
-    Matrix,
-    Model,
-    Norm,
-    Numbers,
-    Precision,
-    packed,
-    zeros,
-)
+from headway.core.layers import Layer, alignment_layer
+from headway.engine.building import EngineLibrary, LayerStruct, Matrix, Model, Norm
 
 if TYPE_CHECKING:
     from headway.core.transformer import Transformer
 
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+Numbers = np.ndarray[Any, np.dtype[Any]]
+
+Precision = Literal["fp32", "bf16", "int8"]
+KINDS: dict[Precision, int] = {"fp32": 0, "bf16": 1, "int8": 2}
+"""As in `vectors.h`."""
 ACTIVATIONS = {"relu": 0, "gelu": 1, "swiglu": 2, "swish": 3}
 MOST_POSITIONS = 4096
 """Of the sinusoids' table, which has no end of its own."""
+MOST_TOKENS = 1 << 20
+"""Of a text, where positions do not end: so no size in the engine is beyond its integers."""
+MOST_STEPS = 127
+"""An int8 is a whole number of steps from -127 to 127."""
+LONGEST_SUM = 1 << 17
+"""So many products of two int8 fit an int32."""
+LINE = 64
+"""Bytes of a line of the cache, and of the widest vector."""
 
 
-def up_to(size: int, multiple: int) -> int:
-    """`size` rounded up to a multiple."""
-    return -(-size // multiple) * multiple
+def aligned(n_bytes: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """So many bytes, from a line of the cache on; nothing is written into them."""
+    room = np.empty(n_bytes + LINE, dtype=np.uint8)
+    first = -room.ctypes.data % LINE
+    return room[first : first + n_bytes]
+
+
+def placed(array: Numbers) -> Numbers:
+    """A copy from a line of the cache on."""
+    found = aligned(array.nbytes).view(array.dtype).reshape(array.shape)
+    found[...] = array
+    return found
+
+
+def zeros(*shape: int) -> Floats:
+    """An aligned array of zeros."""
+    return placed(np.zeros(shape, dtype=np.float32))
+
+
+def as_bfloat16(weight: Floats) -> Numbers:
+    """Each to the nearest; of two that are as near, to the even one."""
+    bits = np.ascontiguousarray(weight).view(np.uint32)
+    up = bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))
+    return (up >> np.uint32(16)).astype(np.uint16)
+
+
+def as_int8(weight: Floats) -> tuple[Numbers, Floats]:
+    """Each row `[outputs, inputs]` in whole steps, its largest weight 127 of them; and what a step
+    is worth for each output: 0 for a row of zeros, no finite number where one is none."""
+    steps = np.abs(weight).max(1) / np.float32(MOST_STEPS)
+    sound = np.isfinite(steps) & (steps > 0)
+    whole = np.zeros(weight.shape, dtype=np.int8)
+    in_steps = np.rint(weight[sound] / steps[sound, None])
+    whole[sound] = np.clip(in_steps, -MOST_STEPS, MOST_STEPS)
+    return whole, steps
+
+
+class PackedMatrix(NamedTuple):
+    """What the engine reads, and the arrays that it points into."""
+
+    structure: Matrix
+    arrays: list[Numbers]
+
+
+def packed(weight: Floats, bias: Floats, panel: int, precision: Precision) -> PackedMatrix:
+    """Of weights `[outputs, inputs]`, both multiples of `panel`.
+
+    Those of products too long for sums in int32 stay in fp32.
+    """
+    outputs, inputs = weight.shape
+    kind = "fp32" if inputs > LONGEST_SUM else precision
+    weights, starts, steps = weight, bias, list[Floats]()
+    if kind == "bf16":
+        weights = as_bfloat16(weight)
+    elif kind == "int8":
+        weights, *steps = as_int8(weight)
+        starts = -128 * weights.sum(1, dtype=np.int32)  # inputs are stored with 128 more
+    per_unit = 4 // weights.itemsize
+    units = weights.reshape(outputs // panel, panel, inputs // per_unit, per_unit)
+    arrays = [placed(one) for one in (units.transpose(0, 2, 1, 3), bias, starts, *steps)]
+    places = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
+    named = dict(zip(("weights", "bias", "starts", "steps"), places, strict=False))
+    return PackedMatrix(Matrix(kind=KINDS[kind], inputs=inputs, outputs=outputs, **named), arrays)
+
+
+class Padding(NamedTuple):
+    """Numbers side by side, with zeros behind each block of them, and behind all."""
+
+    total: int
+    """Numbers with all zeros."""
+    n_blocks: int = 1
+    block: int = 0
+    """Numbers of a block with its zeros; none where there is only one."""
+
+    def padded(self, array: Floats) -> Floats:
+        """An array along its first axis."""
+        found = np.zeros((self.total, *array.shape[1:]), dtype=np.float32)
+        n, rest = self.n_blocks, array.shape[1:]
+        blocks = found[: n * (self.block or self.total)].reshape(n, -1, *rest)
+        parts = array.reshape(n, -1, *rest)
+        blocks[:, : parts.shape[1]] = parts
+        return found
 
 
 class Packed:
@@ -48,51 +131,39 @@ class Packed:
         """Copies of the weights as they are now, those of products in `precision`."""
         self.engine, self.precision = engine, precision
         self.arrays: list[Numbers] = []
-        config, panel, width = model.config, engine.panel, engine.width
-        self.key, self.value = up_to(config.key_size, width), up_to(config.value_size, width)
-        self.heads = config.heads
-        self.keys = up_to(self.heads * self.key, panel)
-        self.values = up_to(self.heads * self.value, panel)
-        self.width, self.inner = up_to(config.d_model, panel), up_to(config.d_ff, panel)
+        config, panel, heads = model.config, engine.panel, model.config.heads
+        key, value = (up_to(n, engine.width) for n in (config.key_size, config.value_size))
+        self.keys = Padding(up_to(heads * key, panel), heads, key)
+        self.values = Padding(up_to(heads * value, panel), heads, value)
+        self.width = Padding(up_to(config.d_model, panel))
+        self.inner = Padding(up_to(config.d_ff, panel))
         source, source_rows = self._table(model.source_positions)
         target, target_rows = self._table(model.target_positions)
-        self.longest = min(source_rows or 1 << 40, target_rows or 1 << 40)
-        n_tokens = len(model.output_weight)
-        embedded = self._rows(model.target_embedding.weight)
-        tied = model.source_embedding is model.target_embedding
+        self.longest = min(source_rows or MOST_TOKENS, target_rows or MOST_TOKENS)
+        self.n_tokens = len(model.output_weight)
+        shared = model.target_embedding.weight
+        embedded = self._rows(shared)
+
+        def rows(weight: Tensor) -> int:
+            return embedded if weight is shared else self._rows(weight)
+
         self.encoder = (LayerStruct * len(model.encoder))(*map(self._layer, model.encoder))
         self.decoder = (LayerStruct * len(model.decoder))(*map(self._layer, model.decoder))
         self.structure = Model(
-            d_model=config.d_model,
-            width=self.width,
-            heads=self.heads,
-            key=self.key,
-            value=self.value,
-            keys=self.keys,
-            values=self.values,
-            inner=self.inner,
-            activation=ACTIVATIONS[config.activation],
-            norm_first=config.norm == "pre",
-            encoder_layers=len(model.encoder),
-            decoder_layers=len(model.decoder),
-            alignment_layer=alignment_layer(len(model.decoder)),
-            n_tokens=n_tokens,
-            source_positions=source_rows,
-            target_positions=target_rows,
-            embedding_scale=model.target_embedding.scale,
-            epsilon=config.layer_norm_epsilon,
-            source_embedding=embedded if tied else self._rows(model.source_embedding.weight),
-            target_embedding=embedded,
-            source_table=source,
-            target_table=target,
-            output_rows=self._output_rows(model, embedded),
-            encoder=self.encoder,
-            decoder=self.decoder,
+            d_model=config.d_model, width=self.width.total, heads=heads, key=key, value=value,
+            keys=self.keys.total, values=self.values.total, inner=self.inner.total,
+            activation=ACTIVATIONS[config.activation], norm_first=config.norm == "pre",
+            encoder_layers=len(model.encoder), decoder_layers=len(model.decoder),
+            alignment_layer=alignment_layer(len(model.decoder)), n_tokens=self.n_tokens,
+            source_positions=source_rows, target_positions=target_rows,
+            embedding_scale=model.target_embedding.scale, epsilon=config.layer_norm_epsilon,
+            source_embedding=rows(model.source_embedding.weight), target_embedding=embedded,
+            source_table=source, target_table=target, output_rows=rows(model.output_weight),
+            encoder=self.encoder, decoder=self.decoder,
             encoder_norm=self._norm(model.encoder_norm),
             decoder_norm=self._norm(model.decoder_norm),
             vocabulary=self._vocabulary(model.output_weight, model.output_bias),
-        )
-        self.n_tokens = n_tokens
+        )  # fmt: skip
 
     @cached_property
     def n_bytes(self) -> int:
@@ -100,19 +171,12 @@ class Packed:
         return sum(array.nbytes for array in self.arrays)
 
     def _kept(self, array: Numbers) -> int:
-        self.arrays.append(array)
-        return int(array.ctypes.data)
+        """Where an array is that is kept as long as this."""
+        self.arrays.append(placed(array))
+        return int(self.arrays[-1].ctypes.data)
 
     def _rows(self, weight: Tensor) -> int:
-        rows = zeros(len(weight), self.width)
-        rows[:, : weight.shape[1]] = numbers(weight)
-        return self._kept(rows)
-
-    def _output_rows(self, model: "Transformer", embedded: int) -> int:
-        """Those of the embedding, where it is the output's matrix too."""
-        if model.output_weight is model.target_embedding.weight:
-            return embedded
-        return self._rows(model.output_weight)
+        return self._kept(self.width.padded(numbers(weight).T).T)
 
     def _table(self, positions: nn.Module) -> tuple[int | None, int]:
         """Where a table of positions is and how long; none for none."""
@@ -125,97 +189,67 @@ class Packed:
 
     def _norm(self, norm: nn.Module) -> Norm:
         """Of an identity, at the end of a post-norm stack, nothing."""
-        if not hasattr(norm, "weight"):
-            return Norm()
-        both = zeros(2, self.width)
-        for row, parameter in zip(both, norm.parameters(), strict=True):
-            row[: len(parameter)] = numbers(parameter)
-        first = self._kept(both)
-        return Norm(gain=first, shift=first + both[0].nbytes)
+        places = [self._kept(self.width.padded(numbers(one))) for one in norm.parameters()]
+        return Norm(*places)
 
-    def _matrix(self, weight: Floats, bias: Floats) -> Matrix:
-        """Padded weights `[outputs, inputs]` in panels of outputs."""
+    def _heads(self, attention: MultiHeadAttention, *names: str) -> Matrix:
+        """Projections of d_model to all heads; a query's are divided by sqrt(d_k)."""
+        parts = []
+        for name in names:
+            linear = getattr(attention, name)
+            d_k = linear.out_features // attention.heads
+            scale = d_k**-0.5 if name == "to_query" else 1.0
+            padding = self.values if name == "to_value" else self.keys
+            parts.append((scale * numbers(linear.weight), scale * numbers(linear.bias), padding))
+        return self._matrix(parts, self.width)
+
+    def _linear(self, inputs: Padding, outputs: Padding, *linears: nn.Linear | None) -> Matrix:
+        parts = [(numbers(one.weight), numbers(one.bias), outputs) for one in linears if one]
+        return self._matrix(parts, inputs)
+
+    def _matrix(self, parts: Sequence[tuple[Floats, Floats, Padding]], inputs: Padding) -> Matrix:
+        """Products of one input side by side: weights, bias, and the padding of outputs of each."""
+        weights = [inputs.padded(outputs.padded(weight).T).T for weight, _, outputs in parts]
+        biases = [outputs.padded(bias) for _, bias, outputs in parts]
+        return self._panels(np.concatenate(weights), np.concatenate(biases))
+
+    def _panels(self, weight: Floats, bias: Floats) -> Matrix:
         structure, arrays = packed(weight, bias, self.engine.panel, self.precision)
         self.arrays += arrays
         return structure
 
-    def _from_heads(self, attention: MultiHeadAttention, names: Sequence[str]) -> Matrix:
-        """Projections of d_model to all heads, side by side, each head padded."""
-        weights, biases = [], []
-        for name in names:
-            linear = getattr(attention, name)
-            size, padded = (
-                (self.value, self.values) if name == "to_value" else (self.key, self.keys)
-            )
-            true = linear.out_features // self.heads
-            scale = true**-0.5 if name == "to_query" else 1.0
-            weight, bias = zeros(padded, self.width), zeros(padded)
-            heads = weight[: self.heads * size].reshape(self.heads, size, self.width)
-            heads[:, :true, : linear.in_features] = scale * numbers(linear.weight).reshape(
-                self.heads, true, -1
-            )
-            bias[: self.heads * size].reshape(self.heads, size)[:, :true] = scale * numbers(
-                linear.bias
-            ).reshape(self.heads, true)
-            weights.append(weight)
-            biases.append(bias)
-        joined = zeros(sum(map(len, biases)))
-        joined[:] = np.concatenate(biases)
-        return self._matrix(np.concatenate(weights), joined)
-
-    def _to_output(self, linear: nn.Linear) -> Matrix:
-        """All heads, each padded, back to d_model."""
-        weight, bias = zeros(self.width, self.values), zeros(self.width)
-        true = linear.in_features // self.heads
-        heads = weight[:, : self.heads * self.value].reshape(self.width, self.heads, self.value)
-        heads[: linear.out_features, :, :true] = numbers(linear.weight).reshape(
-            -1, self.heads, true
-        )
-        weight[:, : self.heads * self.value] = heads.reshape(self.width, -1)
-        bias[: linear.out_features] = numbers(linear.bias)
-        return self._matrix(weight, bias)
-
-    def _linear(self, parts: Sequence[nn.Linear], inputs: int, outputs: int) -> Matrix:
-        """Products of one input side by side, each padded to `outputs`."""
-        weight, bias = zeros(len(parts) * outputs, inputs), zeros(len(parts) * outputs)
-        for n, part in enumerate(parts):
-            rows = slice(n * outputs, n * outputs + part.out_features)
-            weight[rows, : part.in_features] = numbers(part.weight)
-            bias[rows] = numbers(part.bias)
-        return self._matrix(weight, bias)
-
-    def _layer(self, layer: TorchLayer) -> LayerStruct:
-        own, forward = layer.self_attention, layer.feed_forward
-        gated = [] if forward.to_gate is None else [forward.to_gate]
+    def _layer(self, layer: Layer) -> LayerStruct:
+        own, forward, width = layer.self_attention, layer.feed_forward, self.width
         found = LayerStruct(
-            self_projections=self._from_heads(own, ("to_query", "to_key", "to_value")),
-            self_output=self._to_output(own.to_output),
-            inner=self._linear([forward.to_inner, *gated], self.width, self.inner),
-            outer=self._linear([forward.to_output], self.inner, self.width),
+            self_projections=self._heads(own, "to_query", "to_key", "to_value"),
+            self_output=self._linear(self.values, width, own.to_output),
+            inner=self._linear(width, self.inner, forward.to_inner, forward.to_gate),
+            outer=self._linear(self.inner, width, forward.to_output),
             around_self=self._norm(layer.around_self_attention.norm),
             around_feed_forward=self._norm(layer.around_feed_forward.norm),
         )
         across, around = layer.cross_attention, layer.around_cross_attention
         if across is not None and around is not None:
-            found.cross_query = self._from_heads(across, ("to_query",))
-            found.cross_memory = self._from_heads(across, ("to_key", "to_value"))
-            found.cross_output = self._to_output(across.to_output)
+            found.cross_query = self._heads(across, "to_query")
+            found.cross_memory = self._heads(across, "to_key", "to_value")
+            found.cross_output = self._linear(self.values, width, across.to_output)
             found.around_cross = self._norm(around.norm)
         return found
 
     def _vocabulary(self, weight: Tensor, bias: Tensor | None) -> Matrix:
         """What pads it can never be chosen, and adds nothing to a sum of exponentials."""
-        n_tokens, d_model = weight.shape
-        outputs = up_to(n_tokens, self.engine.panel)
-        padded, biases = zeros(outputs, self.width), zeros(outputs)
-        padded[:n_tokens, :d_model] = numbers(weight)
-        biases[n_tokens:] = -math.inf
-        if bias is not None:
-            biases[:n_tokens] = numbers(bias)
-        return self._matrix(padded, biases)
+        outputs = Padding(up_to(self.n_tokens, self.engine.panel))
+        biases = np.full(outputs.total, -math.inf, np.float32)
+        biases[: self.n_tokens] = 0 if bias is None else numbers(bias)
+        return self._panels(self.width.padded(outputs.padded(numbers(weight)).T).T, biases)
 
 
-def numbers(tensor: Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:
+def up_to(size: int, multiple: int) -> int:
+    """`size` rounded up to a multiple."""
+    return -(-size // multiple) * multiple
+
+
+def numbers(tensor: Tensor) -> Floats:
     """A parameter's values."""
-    found: np.ndarray[Any, np.dtype[np.float32]] = tensor.detach().to(torch.float32).numpy()
+    found: Floats = tensor.detach().to(torch.float32).numpy()
     return found

@@ -5,10 +5,9 @@
 
    Every output is one sum over the inputs in their order, however many rows there are, and every
    row is rounded for itself: what it gives does not depend on its batch-mates, to the last bit. */
-#ifndef HEADWAY_PRODUCT_H
-#define HEADWAY_PRODUCT_H
+#pragma once
 
-#include "rounding.h"
+#include "vectors.h"
 
 typedef struct {
     const void *weights; /* [outputs / PANEL][inputs / inputs of a unit][PANEL] units */
@@ -30,10 +29,10 @@ typedef struct {
 /* Rows of floats as `w` needs them, rounded into `room` if need be. */
 static operand operand_for(const matrix *w, int64_t rows, const float *x, int64_t x_stride,
                            rounded *room) {
-    if (w->kind == FLOAT32) return (operand){(const int32_t *)x, 0, x_stride};
-    const int64_t stride = w->inputs / PER_UNIT(w->kind);
+    if (w->kind == float32_kind) return (operand){(const int32_t *)x, 0, x_stride};
+    const int64_t stride = w->inputs / per_unit(w->kind);
     for (int64_t r = 0; r < rows; r++)
-        if (w->kind == BFLOAT16)
+        if (w->kind == bfloat16_kind)
             round_to_bfloat16(w->inputs, x + r * x_stride, (uint16_t *)(room->units + r * stride));
         else
             room->steps[r] =
@@ -41,10 +40,11 @@ static operand operand_for(const matrix *w, int64_t rows, const float *x, int64_
     return (operand){room->units, room->steps, stride};
 }
 
-INLINE vec float_result(const matrix *w, const operand *x, int64_t row, int64_t n, vec sums) {
+INLINE vec float32_result(const matrix *w, const operand *x, int64_t row, int64_t n, vec sums) {
     (void)w, (void)x, (void)row, (void)n;
     return sums;
 }
+#define bfloat16_result float32_result
 
 /* Of sums of steps times steps. */
 INLINE vec int8_result(const matrix *w, const operand *x, int64_t row, int64_t n, ivec sums) {
@@ -52,36 +52,25 @@ INLINE vec int8_result(const matrix *w, const operand *x, int64_t row, int64_t n
     return __builtin_convertvector(sums, vec) * worth + load(w->bias + n);
 }
 
-#define TILE float32_tile
-#define TILES float32_tiles
-#define KIND FLOAT32
-#define SUMS vec
-#define ADDED float32_added
-#define RESULT float_result
-#include "tile.h"
+typedef vec float32_sums, bfloat16_sums;
+typedef ivec int8_sums;
+#define JOINED(kind, name) kind##name
+#define EXPANDED(kind, name) JOINED(kind, name)
+#define OF(name) EXPANDED(KIND, name)
 
-#define TILE bfloat16_tile
-#define TILES bfloat16_tiles
-#define KIND BFLOAT16
-#define SUMS vec
-#define ADDED bfloat16_added
-#define RESULT float_result
+#define KIND float32
 #include "tile.h"
-
-#define TILE int8_tile
-#define TILES int8_tiles
-#define KIND INT8
-#define SUMS ivec
-#define ADDED int8_added
-#define RESULT int8_result
+#define KIND bfloat16
+#include "tile.h"
+#define KIND int8
 #include "tile.h"
 
 /* `rows` rows times the panel of `w` that begins at column `n`. */
 static void panel_product(const matrix *w, int64_t n, const operand *x, int64_t rows, float *y,
                           int64_t y_stride) {
-    if (w->kind == FLOAT32)
+    if (w->kind == float32_kind)
         float32_tiles(w, n, x, rows, y, y_stride);
-    else if (w->kind == BFLOAT16)
+    else if (w->kind == bfloat16_kind)
         bfloat16_tiles(w, n, x, rows, y, y_stride);
     else
         int8_tiles(w, n, x, rows, y, y_stride);
@@ -94,5 +83,3 @@ static void product(const matrix *w, int64_t rows, const float *x, int64_t x_str
     for (int64_t n = 0; n < w->outputs; n += PANEL)
         panel_product(w, n, &read, rows, y + n, y_stride);
 }
-
-#endif

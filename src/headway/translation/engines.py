@@ -10,7 +10,7 @@ from headway.core.transformer import Transformer
 from headway.core.translate import TextTranslator
 from headway.corpora.cache import cache_root, key_of, made_once, read_sealed, sealed_folder
 from headway.engine.engine import EngineChoice
-from headway.engine.structures import Precision
+from headway.engine.packing import Precision
 from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
 from headway.runs.loading import Opened

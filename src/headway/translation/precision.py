@@ -15,9 +15,8 @@ from headway.core.runtime import EngineName
 from headway.core.settings import Settings
 from headway.core.translate import TextTranslator
 from headway.engine.building import NoEngineError, engine_library
-from headway.engine.engine import beyond, prepare
-from headway.engine.structures import Precision
-from headway.engine.supported import unsupported
+from headway.engine.engine import beyond, prepare, unsupported
+from headway.engine.packing import Precision
 from headway.runs.quality_gate import Gate, keep, known, measured
 from headway.runs.task_spec import Say
 from headway.translation import tuning_data
