@@ -4,7 +4,7 @@ from headway.commands.diagnosis import figures
 from headway.corpora.shifts import LengthBlock, LineNumber
 from headway.doctor.batches import batches
 from headway.doctor.examination import Examination
-from headway.doctor.sizes import SizeExaminer
+from headway.doctor.lengths import SizeExaminer
 
 
 def examined(texts: list[tuple[str, str]], blocks: list[LengthBlock]) -> Examination:

@@ -69,20 +69,13 @@ def test_people_see_both_scores_and_the_difference(
     assert "paired bootstrap" in finished.out
 
 
-@pytest.mark.parametrize(
-    ("part", "said"),
-    [
-        ("cross.7", "Did you mean 'cross.0'"),
-        ("encoder.0.head.0.row.1=2", "Try encoder.0.head.0."),
-    ],
-)
 def test_what_cannot_be_switched_off_is_refused_before_anything_is_translated(
-    everyday_run: Path, test_set: tuple[str, str], part: str, said: str
+    everyday_run: Path, test_set: tuple[str, str]
 ) -> None:
     before = load_file(everyday_run / "model.safetensors")
-    finished = evaluate(everyday_run, test_set, "--off", part)
+    finished = evaluate(everyday_run, test_set, "--off", "cross.7")
     assert finished.status == 2
-    assert said in " ".join(finished.err.split())
+    assert "Did you mean 'cross.0'" in " ".join(finished.err.split())
     after = load_file(everyday_run / "model.safetensors")
     assert all(before[name].equal(after[name]) for name in before)
 

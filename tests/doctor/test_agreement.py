@@ -18,8 +18,6 @@ def test_clean_text_agrees() -> None:
         (("Hello %s.", "Hallo."), "codes_differ", "only in the source: %s"),
         (("Hello.", "Hallo <b>Welt</b>."), "codes_differ", "only in the target: <b>, </b>"),
         (("New York", "New York"), "copy", ""),
-        (("He (Tom) left.", "Er (Tom ging."), "brackets_differ", ""),
-        (("A [b] c.", "A (b) c)."), "brackets_differ", ""),
     ],
 )
 def test_each_disagreement_is_named_with_its_line(
@@ -37,7 +35,6 @@ def test_each_disagreement_is_named_with_its_line(
     [
         ("He said “Is it (so)?”", "他说：“是（这样）吗？”"),
         ("“It is so.”", "“是这样。”"),
-        ("a) first", "a) erstens"),  # unbalanced, but on both sides alike
         ("Use %(name)s and {0}.", "{0} und %(name)s verwenden."),
         ("WARNING", "警告"),
         ("{{ n }} day|{{ n }} days", "{{ n }} день|{{ n }} дня|{{ n }} дней"),
@@ -58,8 +55,8 @@ def test_placeholders_are_shown_before_references() -> None:
 
 
 def test_a_few_differences_are_for_information_and_many_ask_for_a_look() -> None:
-    good, odd = ("So (a).", "Ach so (a)."), ("So (a).", "So a).")
-    few = found_by(AgreementCheck, [good] * 199 + [odd])["brackets_differ"]
-    many = found_by(AgreementCheck, [good] * 100 + [odd] * 3)["brackets_differ"]
+    good, odd = ("So {a}.", "Ach so {a}."), ("So {a}.", "So a.")
+    few = found_by(AgreementCheck, [good] * 199 + [odd])["codes_differ"]
+    many = found_by(AgreementCheck, [good] * 100 + [odd] * 3)["codes_differ"]
     assert few.severity is Severity.INFORMATION
     assert many.severity is Severity.LOOK

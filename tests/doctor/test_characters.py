@@ -2,12 +2,11 @@ import pytest
 from doctoring import everyday, found_by, lines_of
 
 from headway.doctor.characters import CharacterCheck, lost_letter
-from headway.doctor.findings import Severity
 
 
 def test_clean_text_holds_nothing_odd() -> None:
     right = [("L’été — „schön“ … Ångström 100 € µ", "我爱（学习）：「好」。"), ("à É", "नमस्ते ‍क")]
-    right += [("R&D; AT&T", "a & b"), ('"No," he said.', '"不，"他说。'), ('"Yes!"', "是！")]
+    right += [("R&D; AT&T", "a & b")]
     assert found_by(CharacterCheck, [*everyday(300), *right]) == {}
 
 
@@ -15,7 +14,6 @@ def test_clean_text_holds_nothing_odd() -> None:
     ("text", "name", "detail"),
     [
         ("lost \ufffd here", "replacement_character", "U+FFFD replacement character"),
-        ("\uf0b7 item", "private_use", "U+F0B7"),
         ("zero\u200bwidth", "invisible", "U+200B zero width space"),
         ("soft\u00adhyphen", "invisible", "U+00AD soft hyphen"),
         ("bidi \u202etxet", "invisible", "U+202E right-to-left override"),
@@ -48,14 +46,6 @@ def test_entities_are_found_though_both_sides_have_them(entity: str) -> None:
     assert set(found) == {"entities"}
     assert lines_of(found["entities"]) == [31]
     assert found["entities"].n == 1
-
-
-def test_a_table_in_quotation_marks_asks_for_a_look_and_some_direct_speech_does_not() -> None:
-    texts = everyday(40)
-    quoted = [(f'"{source}"', f'"{target}"') for source, target in texts]
-    assert found_by(CharacterCheck, quoted)["quoted"].severity is Severity.LOOK
-    some = found_by(CharacterCheck, [*texts, *quoted[:3]])
-    assert some["quoted"].severity is Severity.INFORMATION
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.doctor.batches import PairSide
-from headway.doctor.tokens import folded_hashes, letter_values
+from headway.doctor.batches import PairSide, folded_hashes, letter_values
 
 letters = st.text(st.sampled_from("abÄß我яd"), min_size=1, max_size=20)
 

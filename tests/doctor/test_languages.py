@@ -2,7 +2,7 @@ import pytest
 from doctoring import as_pairs
 
 from headway.doctor.batches import batches
-from headway.doctor.findings import Finding, FindingsLog, Severity
+from headway.doctor.findings import Finding, FindingsLog
 from headway.doctor.languages import LanguageCheck
 from headway.languages.detection import alike, detect
 
@@ -84,15 +84,12 @@ def test_a_language_may_be_declared_in_any_code_of_iso_639(codes: tuple[str, str
 
 
 @pytest.mark.parametrize("declared", ["sd", "bo", "old"])
-def test_a_language_that_cannot_be_heard_is_named_and_no_text_is_judged_by_it(
+def test_no_text_is_judged_by_a_language_that_cannot_be_heard(
     declared: str,
 ) -> None:
     texts = [(f"ur {LONG}", f"de {LONG}")] * 90 + [(f"fa {LONG}", f"fr {LONG}")] * 10
     findings, check = found(declared, "de", texts)
-    assert set(findings) == {"source_language_unheard", "other_language", "mixed_languages"}
-    unheard = findings["source_language_unheard"]
-    assert (unheard.n, unheard.of, unheard.severity) == (100, 100, Severity.INFORMATION)
-    assert f"declared as {declared}," in unheard.title
+    assert set(findings) == {"other_language", "mixed_languages"}
     assert (findings["other_language"].n, findings["other_language"].of) == (10, 100)
     assert "target" in findings["mixed_languages"].title
     assert check.shares()["source"] == {}
@@ -103,10 +100,7 @@ def test_the_share_in_another_language_is_of_the_texts_that_could_be_judged() ->
     unjudged = [("en", "de"), (f"en? {LONG}", f"fr? {LONG}"), (f"fr {LONG}", f"fr {LONG}")]
     finding = found("en", "de", judged + 30 * unjudged)[0]["other_language"]
     assert (finding.n, finding.of, finding.serious) == (4, 20, True)
-    assert found("sd", "bo", judged)[0].keys() == {
-        "source_language_unheard",
-        "target_language_unheard",
-    }
+    assert found("sd", "bo", judged)[0] == {}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 from headway.core.cleaning import Pair, Report
 from headway.corpora.reasons import MENDED, NOTICED, REASONS
-from headway.doctor.findings import Severity
-from headway.doctor.losses import dropped, mended
+from headway.doctor.findings import Severity, dropped, mended
 
 
 def test_every_reason_has_words_and_a_remedy() -> None:

@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 import pytest
 from doctors_words import HOSTILE, nothing_said, said
 
-from headway.doctor.page import page
+from headway.doctor.report import page
 
 VOID = {"meta", "line", "rect", "circle", "polyline"}
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from headway.core.cleaning import Pair, clean
 from headway.doctor.batches import PairSide, batches
-from headway.doctor.sizes import Histogram, SizeExaminer, words
+from headway.doctor.lengths import Histogram, SizeExaminer, words
 
 
 @given(st.lists(st.text(st.sampled_from("ab我 \u3000\xa0"), max_size=12).map(clean), min_size=1))

@@ -3,8 +3,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.doctor.batches import PairSide
-from headway.doctor.tokens import tokens
+from headway.doctor.batches import PairSide, tokens
 
 TEXT = st.lists(
     st.text(st.sampled_from("abAB 12-'äÄ猫がд\u0301."), min_size=1, max_size=20), min_size=1

@@ -1,7 +1,7 @@
 from doctoring import everyday, found_by, lines_of
 
 from headway.doctor.findings import FindingsLog, Severity
-from headway.doctor.writing import ScriptCheck
+from headway.doctor.languages import ScriptCheck
 
 
 def writing(source: str | None, target: str | None):  # type: ignore[no-untyped-def]

@@ -159,65 +159,6 @@ def test_without_residual_connections_it_is_the_model_that_never_had_any(norm):
         torch.testing.assert_close(scores(model), scores(bare), rtol=0, atol=2e-5)
 
 
-def test_without_its_masks_it_is_the_model_that_never_hid_the_future():
-    model = transformer()
-    seeing = Ablated(AblatedConfig(causal=False, **SMALL, **TWO), vocabulary_size=13).eval()
-    seeing.load_state_dict(model.state_dict())
-    source, fed = SOURCE[:1], FED[:1]
-    with torch.inference_mode(), switched(model, [f"decoder.{n}.self.mask" for n in range(2)]):
-        torch.testing.assert_close(model(source, fed), seeing(source, fed), rtol=0, atol=2e-5)
-        stepped = step_by_step(model, source, fed)
-    torch.testing.assert_close(stepped, step_by_step(seeing, source, fed), rtol=0, atol=2e-5)
-
-
-@pytest.mark.parametrize("settings", CONFIGS)
-def test_a_row_that_is_set_looks_where_it_is_told(settings):
-    model = transformer(**settings)
-    ids = SOURCE[0].tolist(), FED[0].tolist()
-    before = traced(model, *ids).tensors
-    parts = ["encoder.0.head.2.row.3=2", "decoder.1.self.head.0.row.2=1", "cross.0.head.1.row.4=0"]
-    with switched(model, parts), torch.inference_mode():
-        whole = model(*(torch.tensor([each]) for each in ids))[:, -1].log_softmax(-1)
-        stepped = step_by_step(model, SOURCE[:1], FED[:1])[:, -1]
-        torch.testing.assert_close(stepped, whole, rtol=0, atol=2e-5)
-    for part in parts:
-        with switched(model, [part]):
-            after = traced(model, *ids).tensors
-        head, _, row = part.replace("cross.0", "decoder.0.cross").partition(".row.")
-        query, key = map(int, row.split("="))
-        place, _, number = head.replace("encoder.0.", "encoder.0.self.").partition(".head.")
-        weights, heads = after[f"{place}.weights"], after[f"{place}.heads"]
-        assert weights[int(number), query].tolist() == [
-            float(j == key) for j in range(weights.shape[2])
-        ]
-        value = after[f"{place}.value"][int(number), key]
-        assert abs(heads[int(number), query] - value).max() < 1e-6
-        others = [n for n in range(weights.shape[1]) if n != query]
-        found, expected = weights[int(number), others], before[f"{place}.weights"][int(number)]
-        assert abs(found - expected[others]).max() < 1e-6
-
-
-def test_a_uniform_row_looks_at_all_that_it_may_see():
-    model = transformer()
-    ids = SOURCE[0].tolist(), FED[0].tolist()
-    with switched(model, ["decoder.0.self.head.1.row.2=uniform", "encoder.0.head.0.row.0=uniform"]):
-        after = traced(model, *ids).tensors
-    third = pytest.approx(1 / 3)
-    assert after["decoder.0.self.weights"][1, 2].tolist() == [third] * 3 + [0] * 2
-    mean = after["encoder.0.self.value"][0].mean(0)
-    assert abs(after["encoder.0.self.heads"][0, 0] - mean).max() < 1e-6
-
-
-def test_a_row_cannot_look_at_what_it_may_not_see():
-    model = transformer()
-    for part in ("decoder.0.self.head.1.row.2=3", "encoder.0.head.0.row.0=5"):
-        with switched(model, [part]), pytest.raises(ConfigError, match="does not see"):
-            model(SOURCE[:1], FED[:1])
-    both = ["decoder.0.self.head.1.row.2=3", "decoder.0.self.mask"]
-    with switched(model, both):
-        model(SOURCE[:1], FED[:1])
-
-
 def test_a_language_models_parts_are_a_decoders():
     model = decoder_only()
     assert "decoder.1.self.head.2" in parts_of(model)
@@ -226,7 +167,6 @@ def test_a_language_models_parts_are_a_decoders():
         "decoder.1.self.head.0",
         "decoder.1",
         "stack.0.self_attention",
-        "decoder.1.self.mask",
     ):
         with torch.inference_mode(), switched(model, [part]):
             whole = model(fed[:1])
@@ -240,8 +180,7 @@ def test_a_language_models_parts_are_a_decoders():
 
 ALL_KINDS = (
     "encoder.1.head.1", "cross.1", "encoder.1", "decoder.0.self", "encoder.0.feed_forward",
-    "encoder.1.self.residual", "decoder.0.self.mask", "encoder.1.head.2.row.4=3",
-    "cross.0.head.0.row.1=uniform",
+    "encoder.1.self.residual",
 )  # fmt: skip
 
 
@@ -287,7 +226,6 @@ def test_behind_an_error_as_well():
         ("decoder.1.crossing", "decoder.1.cross"),
         ("crss.1", "cross.1"),
         ("decoder.0.head.2", "decoder.0.self.head.2"),
-        ("encoder.0.self.mask", "decoder.0.self.mask"),
         ("", ""),
     ],
 )
@@ -300,13 +238,6 @@ def test_a_part_that_is_not_there_is_refused_with_the_nearest_that_is(given, sug
     assert f"Did you mean '{suggested}" in message
 
 
-def test_a_row_that_is_none_is_refused():
-    for given in ("encoder.0.head.1.row.2", "encoder.0.row.2=1", "encoder.0.head.1.row.2=-1"):
-        refused = pytest.raises(ConfigError, match="HEAD.row.QUERY=KEY")
-        with refused, switched(transformer(), [given]):
-            pass
-
-
 def test_a_model_without_such_layers_is_refused():
     config = RecurrentTranslatorConfig(d_model=4, d_embedding=4)
     model = RecurrentTranslator(config, vocabulary_size=13)
@@ -315,9 +246,7 @@ def test_a_model_without_such_layers_is_refused():
         pass
 
 
-@pytest.mark.parametrize(
-    "part", ["encoder.0.head.1", "cross.1", "decoder.0.self.mask", "encoder.1.self.residual"]
-)
+@pytest.mark.parametrize("part", ["encoder.0.head.1", "cross.1", "encoder.1.self.residual"])
 def test_search_and_the_processes_that_share_it_are_without_the_part(part):
     model, device = transformer(), torch.device("cpu")
     sources = [[4 + (i * j) % 9 for j in range(1, 4 + i % 3)] for i in range(8)]
@@ -342,7 +271,7 @@ def test_search_and_the_processes_that_share_it_are_without_the_part(part):
         assert one.log_prob != pytest.approx(before.log_prob, abs=1e-4)
 
 
-@pytest.mark.parametrize("parts", [(), ["encoder.0.self.residual"], ["encoder.0.head.1.row.0=1"]])
+@pytest.mark.parametrize("parts", [(), ["encoder.0.self.residual"]])
 def test_the_compiled_engine_leaves_a_switched_model_alone(parts):
     """It reads the weights and nothing else."""
     model = transformer()

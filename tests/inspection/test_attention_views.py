@@ -9,8 +9,7 @@ import pytest
 from browser import needs_chromium, opened, seen
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from headway.inspection.html_page import html
-from headway.inspection.packing import packed, unpacked
+from headway.inspection.html_page import html, packed, unpacked
 
 pytestmark = needs_chromium
 

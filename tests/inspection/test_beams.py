@@ -9,8 +9,8 @@ import pytest
 
 from headway.core.errors import ConfigError
 from headway.inspection.document import sentence
+from headway.inspection.html_page import unpacked
 from headway.inspection.inspected_model import InspectedModel, open_inspected
-from headway.inspection.packing import unpacked
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 

@@ -10,7 +10,7 @@ from analyses import analysis_of
 
 import headway
 from headway.inspection.cell_numbers import cells, parts_of
-from headway.inspection.packing import unpacked
+from headway.inspection.html_page import unpacked
 from headway.inspection.passage_analysis import ROOM, room_of_each
 
 

@@ -12,8 +12,7 @@ from headway.core.transformer import Transformer, TransformerConfig
 from headway.earlier_translators.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
 from headway.inspection import document
 from headway.inspection.ablation import switched
-from headway.inspection.ablation_importance import ablation_importance
-from headway.inspection.changes import changes, common
+from headway.inspection.changes import ablation_importance, changes, common
 from headway.inspection.forced_decoding import beginning
 from headway.inspection.inspected_model import InspectedModel, open_inspected
 from headway.inspection.passage_analysis import PassageAnalysis

@@ -11,8 +11,8 @@ from small_models import OF_TEXT, OTHERS, STANDARD, ablated
 from headway.core.embedding import sinusoids
 from headway.core.transformer import Transformer
 from headway.earlier_translators.convolutional import Convolutional, ConvolutionalConfig
-from headway.inspection.concepts import causal, chance_cosine, order_known_by, positions, scale
-from headway.inspection.packing import KINDS, packed, unpacked
+from headway.inspection.concepts import causal, order_known_by, positions, scale
+from headway.inspection.html_page import KINDS, packed, unpacked
 from headway.inspection.tracing import traced
 from headway.nn.positioned import PositionedConfig
 
@@ -109,12 +109,3 @@ def test_a_page_says_what_tells_the_order_where_nothing_is_added() -> None:
     assert knows["nnlm"] == "window"
     not_even = ablated(positions="none", causal=False)
     assert order_known_by(not_even, not_even.config) == "nothing"
-
-
-@pytest.mark.parametrize(("n", "d"), [(200, 8), (500, 64)])
-def test_chance_is_what_random_directions_do_not_exceed_in_19_of_20_cases(n: int, d: int) -> None:
-    generator = np.random.default_rng(1)
-    vectors = generator.standard_normal((400, n, d)).astype(np.float32)
-    cosines = vectors[:, :, 0] / np.linalg.norm(vectors, axis=-1)  # with the first axis
-    below = (cosines.max(axis=1) <= chance_cosine(n, d)).mean()
-    assert 0.91 < below < 0.99

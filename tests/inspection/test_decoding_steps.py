@@ -11,8 +11,8 @@ from writers import BEGIN, END, KINDS, N_WORDS, SPECIAL, next_log_probs, writing
 from headway.core.errors import HeadwayError
 from headway.core.hypothesis import DecodingSettings
 from headway.inspection.beam_tree import search_tree
-from headway.inspection.decoding_steps import parting
-from headway.inspection.searches import N_LIKELIEST, decoding_steps_of
+from headway.inspection.decoding_parts import parting
+from headway.inspection.passage_analysis import N_LIKELIEST, decoding_steps_of
 
 outputs = st.lists(st.integers(4, N_WORDS - 1), max_size=6)
 

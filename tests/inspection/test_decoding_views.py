@@ -9,9 +9,8 @@ from browser import PHONE, needs_chromium, opened, seen
 from playwright.sync_api import Browser, Page, Route, expect
 
 from headway.inspection.document import sentence
-from headway.inspection.html_page import html
+from headway.inspection.html_page import html, unpacked
 from headway.inspection.inspected_model import open_inspected
-from headway.inspection.packing import unpacked
 
 pytestmark = needs_chromium
 

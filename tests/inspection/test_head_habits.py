@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headway.inspection.head_habits import Weights, habits, pronouns
+from headway.inspection.head_habits import Weights, habits
 
 PIECES = ["▁the", "▁dog", "▁saw", "▁the", "▁cat", ".", "</s>"]
 N = len(PIECES)
@@ -80,16 +80,3 @@ def test_across_two_texts_the_place_counts_not_the_distance() -> None:
     none = np.zeros(9, dtype=bool)
     text = Weights(maps, np.ones((5, 9), dtype=bool), rows, columns, none, across=True)
     assert habits(text).names_of_heads() == [["same place"]]
-
-
-def test_a_pronoun_is_told_by_the_word_that_it_looks_at_most() -> None:
-    pieces = ["▁the", "▁an", "imal", "▁was", "▁tired", "▁it", ".", "</s>"]
-    maps = np.full((1, 2, 8, 8), 0.01)
-    maps[0, 0, 5, [1, 2]] = [0.3, 0.25]  # two pieces of one word: more than any other
-    maps[0, 0, 5, [4, 5, 7]] = [0.4, 0.9, 0.9]  # itself and markers do not count
-    maps[0, 1, 5, 4] = 0.7
-    text = Weights(maps, np.ones((8, 8), dtype=bool), pieces, pieces, np.arange(8) == 7)
-    found = pronouns(text)
-    assert [found.words[i] for i in found.rows] == ["it"]
-    assert [found.words[i] for i in found.columns[0, :, 0]] == ["animal", "tired"]
-    np.testing.assert_allclose(found.weights[0, :, 0], [0.55, 0.7])

@@ -7,14 +7,12 @@ import pytest
 import torch
 from analyses import analysis_of
 
+from headway.inspection.html_page import unpacked
 from headway.inspection.layers import (
     layers,
     log_probs_without,
-    rank_correlation,
-    ranks,
     similarity,
 )
-from headway.inspection.packing import unpacked
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
@@ -35,15 +33,6 @@ def test_through_the_lens_the_last_layer_says_what_the_model_says(
             unpacked(lens["value"])[-1, position], probs[position, token], atol=1e-6
         )
     assert len(unpacked(lens["rank"])) == 3  # what goes in, and two layers
-
-
-def test_what_goes_in_is_nearest_to_itself(everyday_run: Path) -> None:
-    """Without positions the encoder's input is the embedding."""
-    analysis = analysis_of(everyday_run, positions="none")
-    nearest = layers(analysis)["nearest"]
-    assert (unpacked(nearest["rank"])[0] == 1).all()
-    np.testing.assert_allclose(unpacked(nearest["value"])[0], 1.0, atol=1e-6)
-    np.testing.assert_array_equal(unpacked(nearest["ids"])[0, :, 0], analysis.passage.source)
 
 
 def test_similarity_is_the_mean_cosine_of_all_pairs() -> None:
@@ -76,12 +65,6 @@ def test_importance_puts_attention_beside_loss_word_by_word(everyday_run: Path) 
     assert sum(found["attention"]) == pytest.approx(weights[:-1].sum(), abs=1e-5)
     lost = unpacked(found["lost"])
     assert lost.shape == (len(found["words"]), len(analysis.passage.fed))
-    ours = rank_correlation(np.array(found["attention"]), lost.sum(1))
-    assert found["rank_correlation"] == ours
-    first, second = found["ranks"]
-    apart = np.abs(np.array(first) - second)
-    assert apart[found["most_apart"]] == apart.max()
-    assert min(first) == 1
 
 
 def test_words_of_a_long_text_are_not_removed(
@@ -90,24 +73,3 @@ def test_words_of_a_long_text_are_not_removed(
     monkeypatch.setattr("headway.inspection.layers.MOST_WORDS", 10)
     found = layers(analysis_of(everyday_run))["importance"]
     assert found == {"n_words": 11, "most": 10}
-
-
-def test_equal_values_share_their_places() -> None:
-    assert ranks(np.array([3.0, 1.0, 3.0, 2.0])).tolist() == [3.5, 1.0, 3.5, 2.0]
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        ([1, 2, 3, 4], [10, 20, 30, 40], 1.0),
-        ([1, 2, 3, 4], [9, 7, 5, 0], -1.0),
-        ([1, 2, 3, 4, 5], [5, 6, 7, 8, 7], 0.8207826816681233),  # the textbook's and scipy's
-        ([1, 1, 1], [1, 2, 3], None),
-        ([1, 2], [1, 2], None),
-    ],
-)
-def test_rank_correlation_is_spearmans(
-    one: list[float], other: list[float], expected: float | None
-) -> None:
-    found = rank_correlation(np.array(one, dtype=float), np.array(other, dtype=float))
-    assert found == (None if expected is None else pytest.approx(expected))

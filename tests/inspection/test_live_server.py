@@ -18,9 +18,9 @@ from starlette.testclient import TestClient
 
 from headway.core.run_folder import RunFolder
 from headway.inspection import document
+from headway.inspection.document import page, training
 from headway.inspection.inspected_model import open_inspected
 from headway.inspection.live_server import MOST_BYTES, MOST_CHARACTERS, application
-from headway.inspection.training_curves import page, training
 
 WORD = "a-word"
 

@@ -10,9 +10,9 @@ from headway.inspection.pronoun_picture import (
     PronounSentence,
     clearest_head,
     draw_pronouns,
-    encoding,
-    share_resolved,
-    writing,
+    look_of_encoder,
+    look_of_naming,
+    on_nouns,
 )
 
 TIRED = PronounSentence(
@@ -38,7 +38,7 @@ class LookingAtTheDog:
 
 
 def test_the_framed_row_is_the_step_that_writes_the_noun_again() -> None:
-    look = writing(LookingAtTheDog(), TIRED)  # type: ignore[arg-type]
+    look = look_of_naming(LookingAtTheDog().attention(*TIRED[:2]), TIRED)  # type: ignore[arg-type]
     assert look.rows == ["那只", "狗", "吃了", "，", "因为那", "只", "狗", "老", "</s>"]
     assert look.focus == 6
     assert look.words[:3] == ["The", "dog", "ate"]
@@ -46,7 +46,7 @@ def test_the_framed_row_is_the_step_that_writes_the_noun_again() -> None:
 
 
 def test_in_the_encoder_the_framed_row_is_the_pronoun() -> None:
-    look = encoding(LookingAtTheDog(), TIRED)  # type: ignore[arg-type]
+    look = look_of_encoder(LookingAtTheDog().attention(*TIRED[:2]), TIRED)  # type: ignore[arg-type]
     assert look.rows == look.words
     assert look.rows[look.focus] == "it"
     assert look.weights.shape == (2, 3, 9, 9)
@@ -57,7 +57,7 @@ def test_the_head_that_looks_at_the_antecedent_is_drawn_and_reported(tmp_path: P
         LookingAtTheDog(),  # type: ignore[arg-type]
         [TIRED],
         tmp_path / "picture.png",
-        view=writing,
+        view=look_of_naming,
         title="What the decoder looks at",
         choose_on=[TIRED],
         count_on=[TIRED, TIRED],
@@ -86,6 +86,4 @@ def test_the_clearest_head_follows_the_antecedent_not_the_subject() -> None:
     head = clearest_head(sentences)
     assert (head.layer, head.head) == (1, 0)
     np.testing.assert_allclose(head.margin, ((0.6 - 0.2) + (0.5 - 0.3)) / 2)
-    assert share_resolved(sentences, 1, 0) == 1.0
-    assert share_resolved(sentences, 0, 1) == 0.5
-    assert share_resolved(sentences, 0, 0) == 0.0  # looking at both alike tells nothing
+    assert on_nouns(sentences, head) == [(0.6, 0.2), (0.5, 0.3)]

@@ -7,8 +7,8 @@ import pytest
 
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
-from headway.inspection.packing import unpacked
-from headway.inspection.training_curves import MOST_POINTS, training
+from headway.inspection.document import MOST_POINTS, training
+from headway.inspection.html_page import unpacked
 
 
 def run_in(path, log, **training_settings):

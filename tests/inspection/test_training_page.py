@@ -11,8 +11,8 @@ from browser import PHONE, all_seen, needs_chromium, opened
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from headway.core.run_folder import RunFolder
+from headway.inspection.document import page as page_of
 from headway.inspection.html_page import html
-from headway.inspection.training_curves import page as page_of
 
 HOSTILE = "<img src=x onerror=document.title='broken'>"
 

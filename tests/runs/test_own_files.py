@@ -10,8 +10,8 @@ from everyday_run import command
 from headway.core.config import format_toml, merge
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
-from headway.inspection.examples import texts
 from headway.inspection.inspected_model import open_inspected
+from headway.inspection.opened_runs import texts
 from headway.runs.own_files import why_not_read
 
 SECRET = "the password is swordfish"

@@ -3,22 +3,19 @@
 import json
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from everyday_run import FLAGS, command
 
 from headway.core.run_folder import RunFolder
-from headway.corpora.mixing import PLAIN
 from headway.demo import generate
 from headway.study.compared_runs import ComparisonRequest, Entrant, Rows
-from headway.study.compared_translators import entrant, operations, search
-from headway.study.operation_counting import operations_per_target_token
+from headway.study.compared_translators import entrant, search
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.decoding import SamplingSettings
 from headway.translation.remeasuring import measured_again
-from headway.translation.spec import build, read
+from headway.translation.spec import read
 from headway.translation.tuning_data import scored_rows
 from headway.translator import Translator
 
@@ -127,7 +124,7 @@ def test_validation_sentences_are_translated_as_training_translated_them(run):
 def test_bleu_of_validation_sentences_is_that_of_training(run, monkeypatch):
     found = entrant(ComparisonRequest(run, {}, print))
     outputs = [target[1:] for _, target in found.rows]
-    bleu, _ = found.begin(found.rows).examined(outputs, None).figures
+    bleu, _ = found.begin(found.rows).examined(outputs).figures
     translator, task = opened(run)
     monkeypatch.setattr(task, "translate", lambda *_: outputs)
     wanted = task.bleu(translator.plain.model, translator.settings.decoding)
@@ -147,7 +144,7 @@ def test_bleu_of_test_files_is_that_of_evaluate_whatever_their_names(run, tmp_pa
     source, reference, hypothesis = (tmp_path / name for name in texts)
     files = {"source": [source], "reference": [reference]}
     found = entrant(ComparisonRequest(run, files, print, "written"))
-    bleu, _ = found.begin(found.rows).examined(outputs, None).figures
+    bleu, _ = found.begin(found.rows).examined(outputs).figures
     names = "--source", str(source), "--reference", str(reference), "--hypothesis", str(hypothesis)
     done = command("evaluate", *names, "--json")
     assert done.status == 0, done.err
@@ -155,21 +152,6 @@ def test_bleu_of_test_files_is_that_of_evaluate_whatever_their_names(run, tmp_pa
     assert bleu.statistics.score() == pytest.approx(score)
     assert (score > 50) == (suffix == "zh")
     assert bool(found.notes(found.rows)) == (suffix == "txt")
-
-
-def test_of_texts_beyond_the_last_position_operations_are_those_up_to_there(run):
-    plain = Translator.load(run)
-    model = replace(plain.settings.model, positions="learned", max_length=16)
-    settings = replace(plain.settings, model=model)
-    limited = Translator(build(settings, plain.subwords), plain.subwords, settings, plain.device)
-    row = "I have a cat . " * 20, "我有一只猫。" * 20
-    found = operations(limited, [row], {row: PLAIN})
-    up_to_there = operations_per_target_token(
-        lambda: build(settings, plain.subwords), source_length=16, target_length=16
-    )
-    assert found.for_token == up_to_there
-    [ids] = plain.subwords.encode_targets([row[1]])
-    assert found.for_example == up_to_there * (len(ids) + 1) > up_to_there * 16
 
 
 def test_runs_whose_texts_all_have_tags_are_compared(run, tmp_path):

@@ -3,8 +3,7 @@
 from headway.core.transformer import Transformer
 from headway.nn.positioned import PositionedConfig
 from headway.study.cost_table import Costs, amount, folded, size
-from headway.study.model_parts import parts_of
-from headway.study.operation_counting import PASS_OF_PAIRS, Lengths, count
+from headway.study.operation_counting import PASS_OF_PAIRS, Lengths, count, parts_of
 
 
 def costs(**options):

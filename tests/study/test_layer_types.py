@@ -1,11 +1,10 @@
 """Table 1 of the paper: costs counted, and paths found on the layers themselves."""
 
 import pytest
-import torch
 from layer_paths import found_path, found_sequential
 
 from headway.study.complexity import counted
-from headway.study.layer_types import LAYER_TYPES, Reach, decoding_steps, middle_layer
+from headway.study.layer_types import LAYER_TYPES, Reach, middle_layer
 
 REACH = Reach(kernel=3, window=2)
 
@@ -55,13 +54,3 @@ def test_the_dilated_layer_that_is_measured_is_the_middle_one_and_reads_no_more_
         layer = LAYER_TYPES["dilated"].build(8, Reach(), middle_layer(n, Reach()))
         assert layer.dilation == dilation
         assert layer.reach < n
-
-
-def test_a_step_with_a_cache_gives_one_position():
-    torch.manual_seed(1)
-    for step in decoding_steps(9, 8, REACH).values():
-        assert step().numel() == 8
-
-
-def test_steps_with_a_cache_run_where_they_are_told_to():
-    assert {step().device.type for step in decoding_steps(9, 8, REACH, "meta").values()} == {"meta"}

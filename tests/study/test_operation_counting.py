@@ -7,15 +7,13 @@ from torch.autograd.graph import saved_tensors_hooks
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
 from headway.language_models.models import LANGUAGE_MODELS
-from headway.study.model_parts import parts_of
 from headway.study.operation_counting import (
     OUTPUT,
     PASS_OF_PAIRS,
     PASS_OF_TEXT,
     Lengths,
     count,
-    operations_per_target_token,
-    operations_per_token,
+    parts_of,
 )
 
 
@@ -33,6 +31,11 @@ def by_hand(config: TransformerConfig, vocabulary: int, n: int, *, causal_half: 
     return source + memory + config.decoder_layers * layer + 2 * d * vocabulary
 
 
+def each_token(build, of, lengths):
+    found = count(build, of, lengths)
+    return found.forward / found.tokens
+
+
 def language_model(name, **options):
     config, model = LANGUAGE_MODELS[name]
     return lambda: model(config(**options), vocabulary_size=50)
@@ -40,11 +43,8 @@ def language_model(name, **options):
 
 def test_the_counter_equals_the_formula_at_the_sizes_of_the_papers_base_model():
     config, length = TransformerConfig(encoder_layers=2, decoder_layers=1), 32
-    found = operations_per_target_token(
-        lambda: Transformer(config, vocabulary_size=37_000),
-        source_length=length,
-        target_length=length,
-    )
+    build = lambda: Transformer(config, vocabulary_size=37_000)  # noqa: E731
+    found = each_token(build, PASS_OF_PAIRS, Lengths(1, length, length))
     assert found == by_hand(config, 37_000, length, causal_half=False)
     assert found == pytest.approx(by_hand(config, 37_000, length, causal_half=True), rel=0.02)
 
@@ -59,13 +59,13 @@ def test_training_is_three_passes():
 @pytest.mark.parametrize(("name", "n_products"), [("rnn", 1), ("lstm", 4), ("gru", 3)])
 def test_a_recurrent_model_multiplies_input_and_past_by_each_gates_matrices(name, n_products):
     build = language_model(name, layers=2, d_model=16)
-    found = operations_per_token(build, length=9)
+    found = each_token(build, PASS_OF_TEXT, Lengths(1, 0, 9))
     assert found == 2 * n_products * (2 * 16 * 16 + 2 * 16 * 16) + 2 * 16 * 50
 
 
 def test_equation_1_of_the_nnlm_by_hand():
     build = language_model("nnlm", order=4, d_model=6, d_hidden=10)
-    assert operations_per_token(build, length=5) == 2 * (18 * 10 + (10 + 18) * 50)
+    assert each_token(build, PASS_OF_TEXT, Lengths(1, 0, 5)) == 2 * (18 * 10 + (10 + 18) * 50)
 
 
 def test_every_operation_has_its_part():

@@ -2,10 +2,10 @@
 
 from torch import nn
 
-from headway.study.run_records import size
+from headway.study.compared_runs import model_size
 
 
 def test_running_statistics_take_memory_and_are_not_learned():
-    found = size(nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5)))
+    found = model_size(nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5)))
     assert found["parameters"] == (3 * 5 + 5) + 2 * 5
     assert found["bytes"] == 4 * found["parameters"] + 2 * 5 * 4 + 8  # and a count of batches

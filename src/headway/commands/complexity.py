@@ -88,12 +88,12 @@ def complexity(
     if json:
         print_json(found)
     else:
-        from headway.study.complexity_table import lines
+        from headway.study.complexity_report import lines
 
         print("\n".join(lines(found)), flush=True)
     if page:  # last: what was measured is told even where the page has no room
         from headway.core.disk import write_text
-        from headway.study.complexity_page import page as drawn
+        from headway.study.complexity_report import page as drawn
 
         write_text(page, drawn(found))
 

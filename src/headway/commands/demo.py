@@ -180,18 +180,23 @@ def _words(text: str) -> list[str]:
 def _draw(translator: "Translator", parts: "Split", out: Path) -> None:
     """Where the model looks while it writes what *it* is, and where *it* looks in the encoder."""
     from headway.demo import EXAMPLES
-    from headway.inspection.pronoun_picture import draw_pronouns, encoding, writing
+    from headway.inspection.pronoun_picture import (
+        draw_pronouns,
+        look_of_encoder,
+        look_of_naming,
+    )
 
     texts = [english for english, _ in EXAMPLES]
     own = _about_it(list(zip(texts, translator.translate(texts), strict=True)))
     shown = own if len(own) == len(_about_it(EXAMPLES)) else _about_it(EXAMPLES)
     for picture, view, title, untrue in (
         (
-            "attention.png", writing, 'What the decoder looks at while it names what "it" is',
+            "attention.png", look_of_naming,
+            'What the decoder looks at while it names what "it" is',
             "this model does not decide here",
         ),
         (
-            "encoder-attention.png", encoding, 'What "it" looks at in the encoder',
+            "encoder-attention.png", look_of_encoder, 'What "it" looks at in the encoder',
             'the well-known picture, "it" looking at its noun, is not true of this model',
         ),
     ):  # fmt: skip

@@ -17,7 +17,7 @@ from headway.corpora.corpus import Corpus, languages
 from headway.corpora.mixing import format_pairs_file
 from headway.corpora.shifts import LengthBlock
 from headway.doctor.examination import Examination
-from headway.doctor.sizes import Histogram
+from headway.doctor.lengths import Histogram
 
 if TYPE_CHECKING:
     from headway.translation.pairs import TranslationData

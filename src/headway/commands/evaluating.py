@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from headway.commands.arguments import ready, say, tell_cut
 from headway.commands.stages import Stages
-from headway.core.errors import ConfigError
 from headway.filling.steps import OFF, terms_of
 from headway.localization.terms import NONE
 from headway.metrics.diagnosis import Note, diagnose
@@ -122,17 +121,11 @@ def translated(
 
 
 def refuse_parts(model: Any, off: Sequence[str]) -> None:
-    """Raise ConfigError, before anything is translated, for parts that cannot be switched off in a
-    whole test set."""
+    """Raise ConfigError, before anything is translated, for parts that it has not got."""
     from headway.inspection.ablation import part_of
 
     for name in off:
         part_of(model, name)
-        if ".row." in name:
-            raise ConfigError(
-                "a row of attention is one text's, and is set by headway inspect; evaluate "
-                f"switches whole parts off. Got {name!r}. Try {name.partition('.row.')[0]}."
-            )
 
 
 def score(

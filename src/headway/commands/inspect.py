@@ -138,8 +138,8 @@ def _refuse_mixed(given: Sequence[str], told: InspectOptions, page: Path) -> Non
 
 def _draw(run: Path, text: str | None, target: str | None, tag: str | None, folder: Path) -> None:
     from headway.inspection.attention_picture import draw_pictures
-    from headway.inspection.examples import texts
     from headway.inspection.inspected_model import open_inspected
+    from headway.inspection.opened_runs import texts
     from headway.inspection.passage_analysis import PassageAnalysis
 
     inspected = open_inspected(run, tag=tag)
@@ -181,8 +181,8 @@ def _sentences(run: Path, text: str | None, told: InspectOptions) -> _Shown:
     if told.force and text is None:
         raise ConfigError("--force is about one text; none was given. Give it behind the run.")
     from headway.inspection import document
-    from headway.inspection.examples import texts
     from headway.inspection.inspected_model import open_inspected
+    from headway.inspection.opened_runs import texts
     from headway.inspection.passage_analysis import room_of_each
 
     inspected = open_inspected(run, tag=told.tag)
@@ -198,7 +198,7 @@ def _sentences(run: Path, text: str | None, told: InspectOptions) -> _Shown:
 
 
 def _trainings(runs: Sequence[Path]) -> _Shown:
-    from headway.inspection.training_curves import page, training
+    from headway.inspection.document import page, training
 
     def look_at(**_: Any) -> dict[str, Any]:
         raise ConfigError("this page shows trainings, no texts. Leave out --training.")

@@ -81,8 +81,7 @@ def parameters(
         Print one JSON object.
     """
     from headway.study.cost_table import Costs
-    from headway.study.model_parts import parts_of
-    from headway.study.operation_counting import count
+    from headway.study.operation_counting import count, parts_of
     from headway.tasks import brought
 
     for option, value in (("vocabulary", vocabulary), ("batch", batch), ("length", length)):

@@ -181,7 +181,7 @@ def _examined_and_written(
         trained_on = outputs.trained_on(settings.corpus())
         found = found_in(cleaned, examination, settings, trained_on, options)
         if outputs.page is not None:
-            from headway.doctor.page import page
+            from headway.doctor.report import page
 
             with _text(outputs.page) as file:
                 file.write(page(found))

@@ -46,35 +46,20 @@ COPY = Symptom(
     "Above some percent remove them, all but names and codes.",
     tolerated=0.02,
 )
-BRACKETS_DIFFER = Symptom(
-    "brackets_differ",
-    "brackets that close on one side only",
-    "An opening or closing bracket is missing on one side: text was cut off or split differently.",
-    "Look whether the sentences were cut at the wrong place.",
-    tolerated=0.01,
-)
-
 _SHOWN = 5  # codes
 _CODE_HINTS = "<>%{}&`|\\@/$_!:#*["
 _ROLE = re.compile(r"(:[\w:+.-]{1,60}:)?`(?:[^`<]*<([^`<>]+)>|([^`]+))`(__?)?")
 _PLACEHOLDER = re.compile(r"%[\w({<#]|\{|</?[\w%?]|\$[\w({]")
-_BRACKETS = {"(": 1, "（": 1, "[": 1_000, "［": 1_000, "{": 1_000_000, "｛": 1_000_000}
-_CLOSING_BRACKETS = {")": 1, "）": 1, "]": 1_000, "］": 1_000, "}": 1_000_000, "｝": 1_000_000}
 
 
 class AgreementCheck:
-    symptoms = NUMBERS_DIFFER, NUMBER_MISSING, CODES_DIFFER, COPY, BRACKETS_DIFFER
+    symptoms = NUMBERS_DIFFER, NUMBER_MISSING, CODES_DIFFER, COPY
 
     def __init__(self, log: FindingsLog, own: Sequence[OwnPattern] = ()) -> None:
         """`own` are patterns of codes besides those of every text."""
         self._log, self._own = log, own
         self._is_digit = _marks(chr(code) for code in range(0x20000) if chr(code).isdecimal())
         self._hints_code = _marks(_CODE_HINTS)
-        self._opened = np.zeros(LAST, np.int32)
-        for bracket, worth in _BRACKETS.items():
-            self._opened[ord(bracket)] = worth
-        for bracket, worth in _CLOSING_BRACKETS.items():
-            self._opened[ord(bracket)] = -worth
 
     def add(self, batch: PairBatch) -> None:
         take = self._log.take
@@ -88,9 +73,6 @@ class AgreementCheck:
         for pair in batch.pairs if self._own else hinted:
             if odd_ones := odd_codes(pair, self._own):
                 take(CODES_DIFFER, pair, odd_ones, sure=_breaking(odd_ones))
-        left, right = (side.total(self._opened[side.codes]) for side in batch.sides)
-        for pair in batch.marked(left != right):
-            take(BRACKETS_DIFFER, pair)
         for pair in batch.pairs:
             if pair.source == pair.target:
                 take(COPY, pair)

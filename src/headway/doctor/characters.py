@@ -1,4 +1,4 @@
-"""Characters that have no place in text: lost, private, invisible, escaped, wrongly decoded."""
+"""Characters that have no place in text: lost, invisible, escaped, wrongly decoded."""
 
 import re
 import unicodedata
@@ -28,12 +28,6 @@ MOJIBAKE = Symptom(
     "Put it right (--fix mojibake --out OUT), or go back to the original files.",
     serious=0.01,
 )
-PRIVATE_USE = Symptom(
-    "private_use",
-    "private-use characters",
-    "Only one font or program knows what they mean; they often are symbols of a word processor.",
-    "Replace them by the characters that were meant, or remove these pairs.",
-)
 INVISIBLE = Symptom(
     "invisible",
     "invisible characters",
@@ -52,14 +46,6 @@ ENTITIES = Symptom(
     "HTML they belong.",
     tolerated=0.01,
 )
-QUOTED = Symptom(
-    "quoted",
-    "both sides in quotation marks",
-    "Programs that write tables put fields into quotation marks; here nothing is taken off, and a "
-    "model learns to write them. Direct speech may look the same.",
-    "If they are not part of the text, write the table anew without quotation marks.",
-    tolerated=0.1,
-)
 LOST_LETTERS = Symptom(
     "lost_letters",
     "letters that became question marks",
@@ -71,8 +57,8 @@ LOST_LETTERS = Symptom(
     serious=0.01,
 )
 
-_PLAIN, _REPLACEMENT, _PRIVATE, _INVISIBLE, _BYTE, _MARK = range(6)
-_SYMPTOM_OF = {_REPLACEMENT: REPLACEMENT, _PRIVATE: PRIVATE_USE, _INVISIBLE: INVISIBLE}
+_PLAIN, _REPLACEMENT, _INVISIBLE, _BYTE, _MARK = range(5)
+_SYMPTOM_OF = {_REPLACEMENT: REPLACEMENT, _INVISIBLE: INVISIBLE}
 _INVISIBLE_CODES = (
     *(0xAD, 0x180E, 0x200B, 0x200E, 0x200F, 0xFEFF),
     *range(0x202A, 0x202F),
@@ -94,16 +80,15 @@ _LEAST_RUN = 4  # question marks in a text of which nothing is left
 def _oddities() -> NDArray[np.uint8]:
     """What is odd about each character: [0x110000]."""
     odd = np.full(LAST, _PLAIN, np.uint8)
-    odd[0xE000:0xF900] = odd[0xF0000:] = _PRIVATE
     odd[list(_INVISIBLE_CODES)] = _INVISIBLE
     odd[0xFFFD] = _REPLACEMENT
     odd[[ord(lead) for lead in "ÂÃÄÅÎÏÐÑâãäåæçèéï"]] = _BYTE  # where mojibake begins
-    odd[[ord(mark) for mark in '&?"']] = _MARK
+    odd[[ord(mark) for mark in "&?"]] = _MARK
     return odd
 
 
 class CharacterCheck:
-    symptoms = REPLACEMENT, MOJIBAKE, PRIVATE_USE, INVISIBLE, ENTITIES, QUOTED, LOST_LETTERS
+    symptoms = REPLACEMENT, MOJIBAKE, INVISIBLE, ENTITIES, LOST_LETTERS
 
     def __init__(self, log: FindingsLog) -> None:
         self._log = log
@@ -114,8 +99,6 @@ class CharacterCheck:
         for pair in batch.marked(odd[0] | odd[1]):
             for symptom, details in self._found(pair).items():
                 self._log.take(symptom, pair, "; ".join(details))
-            if all(len(text) > 1 and text[0] == text[-1] == '"' for text in pair[:2]):
-                self._log.take(QUOTED, pair)
 
     def _found(self, pair: Pair) -> dict[Symptom, list[str]]:
         found = dict[Symptom, list[str]]()

@@ -16,16 +16,13 @@ from headway.corpora.corpus import Direction
 from headway.corpora.pieces import Progress
 from headway.corpora.shifts import LengthBlock, Shift
 from headway.doctor.agreement import AgreementCheck
-from headway.doctor.alignment import Alignment
 from headway.doctor.batches import PairBatch, batches
 from headway.doctor.belonging import SAMPLE_CHARACTERS, SAMPLE_PAIRS, TranslationCheck
 from headway.doctor.characters import CharacterCheck
-from headway.doctor.findings import Finding, FindingsLog, Symptom
-from headway.doctor.languages import LanguageCheck
-from headway.doctor.losses import dropped, mended
+from headway.doctor.findings import Finding, FindingsLog, Symptom, dropped, mended
+from headway.doctor.languages import LanguageCheck, ScriptCheck
+from headway.doctor.lengths import Alignment, SizeExaminer
 from headway.doctor.repeats import RepeatCheck
-from headway.doctor.sizes import SizeExaminer
-from headway.doctor.writing import ScriptCheck
 from headway.languages.detection import Detector
 from headway.localization.placeholders.own_codes import Patterns
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.corpora.model_1 import cooccurrences, expected_counts
-from headway.doctor.batches import Marks
-from headway.doctor.tokens import HashedTokens, Hashes
+from headway.doctor.batches import HashedTokens, Hashes, Marks
 
 _MOST_LINKS = 6_000_000
 """Of a word and one of the other side: 60 bytes each while learning."""

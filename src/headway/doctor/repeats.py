@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from headway.core.cleaning import Pair
 from headway.core.dedup_split import pair_hashes
 from headway.corpora.many_pieces import repeats_among
-from headway.doctor.batches import PairBatch
+from headway.doctor.batches import Hashes, PairBatch, folded_hashes
 from headway.doctor.findings import EXAMPLES, FindingsLog, Symptom
-from headway.doctor.tokens import Hashes, folded_hashes
 
 NEAR_DUPLICATE = Symptom(
     "near_duplicate",

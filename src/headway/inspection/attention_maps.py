@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from headway.inspection.head_habits import HeadStatistics, Pronouns, Weights, habits, pronouns
-from headway.inspection.packing import missing, packed
+from headway.inspection.head_habits import HeadStatistics, Weights, habits
+from headway.inspection.html_page import missing, packed
 from headway.inspection.passage_analysis import PassageAnalysis
 
 LARGEST_ERROR = 0.5 / 255
@@ -91,7 +91,6 @@ def _kind(weights: Weights) -> dict[str, Any]:
         "maps": packed(maps, "u8", deflate=True),
         "visible": packed(weights.visible, "u8", deflate=True),
         "habits": told_of(habits(weights)),
-        "pronouns": None if weights.across else _pronouns(pronouns(weights)),
     }
 
 
@@ -104,16 +103,6 @@ def told_of(measured: HeadStatistics) -> dict[str, Any]:
         "strengths": _rounded(measured.strengths),
         "spread": _rounded(measured.spread),
         "heads": measured.names_of_heads(),
-    }
-
-
-def _pronouns(found: Pronouns) -> dict[str, Any] | None:
-    if not found.rows:
-        return None
-    return {
-        "rows": found.rows,
-        "columns": found.columns.tolist(),
-        "weights": _rounded(found.weights),
     }
 
 

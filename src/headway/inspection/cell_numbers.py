@@ -15,7 +15,7 @@ import headway
 from headway.core import attention as equation_1
 from headway.core.attention import MultiHeadAttention
 from headway.core.layers import Layer, Stack
-from headway.inspection.packing import missing, packed
+from headway.inspection.html_page import missing, packed
 from headway.inspection.passage_analysis import PassageAnalysis
 
 _ATTENTION = ("query", "key", "value", "scores", "weights", "heads", "output")

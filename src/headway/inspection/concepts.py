@@ -1,4 +1,4 @@
-"""The ideas of the paper, live on this model: positions, masks, the scale, what embeddings mean."""
+"""The ideas of the paper, live on this model: positions, masks, the scale."""
 
 import math
 from typing import Any
@@ -9,15 +9,13 @@ from jaxtyping import Bool, Float
 from torch import nn
 
 from headway.core.attention import MultiHeadAttention
-from headway.core.embedding import TokenEmbedding
 from headway.earlier_translators.convolution import Convolution
-from headway.inspection.packing import missing, packed
+from headway.inspection.html_page import missing, packed
 from headway.inspection.passage_analysis import PassageAnalysis
 from headway.nn.positions import PositionedAttention
 from headway.nn.recurrent import RecurrentLayer
 
 N_POSITIONS = 64
-N_NEIGHBOURS = 6
 _ATTENTION = ".scores"
 
 
@@ -25,13 +23,12 @@ def ideas(analysis: PassageAnalysis) -> dict[str, Any]:
     """What this model has of them; a part that it has not is None."""
     if not analysis.trace:
         return missing(
-            "This model counts: it has no positions, masks or embeddings.",
-            "这个模型靠计数：没有位置、掩码或词向量。",
+            "This model counts: it has no positions and no masks.",
+            "这个模型靠计数：没有位置或掩码。",
         )
     return {
         "causal": causal(analysis.trace),
         "scale": scale(analysis.trace),
-        "neighbours": neighbours(analysis),
     }
 
 
@@ -135,47 +132,3 @@ def _peaked(
         "largest": round(float(rows.max(axis=-1).mean()), 4),
         "gradient": round(float((rows * (1 - rows)).sum(axis=-1).mean()), 4),
     }
-
-
-def chance_cosine(n: int, d: int) -> float:
-    """The cosine that the nearest of n random directions of d numbers does not exceed in 19 of 20
-    cases: what is below it says nothing.
-
-    The cosine c of two random directions has a density proportional to (1 - c^2)^((d - 3) / 2).
-    """
-    if d < 3:
-        return 1.0
-    cosines = np.linspace(0.0, 1.0, 20_001)
-    density = (1 - cosines**2) ** ((d - 3) / 2)
-    beyond = density[::-1].cumsum()[::-1] / (2 * density.sum())  # one such cosine, or a larger one
-    return float(cosines[int((beyond > 1 - 0.95 ** (1 / n)).sum())])
-
-
-def neighbours(analysis: PassageAnalysis) -> dict[str, Any] | None:
-    """For each piece of the sentence those whose embeddings point the same way, by cosine, and what
-    chance alone would give."""
-    inspected, passage = analysis.inspected, analysis.passage
-    tables = [module for module in inspected.model.modules() if isinstance(module, TokenEmbedding)]
-    if not tables:
-        return None
-    found = []
-    sides = [("source", passage.source, tables[-1]), ("target", passage.target_ids, tables[0])]
-    for side, ids, table in sides:
-        weight = table.weight.detach().float().cpu()
-        unit = nn.functional.normalize(weight, dim=1)
-        for one in dict.fromkeys(ids):
-            cosines = unit @ unit[one]
-            cosines[[one, *inspected.special.unwritten]] = -2.0
-            values, nearest = cosines.topk(min(N_NEIGHBOURS, len(unit)))
-            names = inspected.shown(nearest.tolist(), passage.names)
-            near = zip(names, values.tolist(), strict=True)
-            found.append(
-                {
-                    "side": side,
-                    "piece": inspected.shown([one], passage.names)[0],
-                    "near": [{"piece": name, "cosine": round(value, 3)} for name, value in near],
-                }
-            )
-    n, d = tables[0].weight.shape
-    n_others = n - 1 - len(inspected.special.unwritten)
-    return {"pieces": found, "n": n_others, "d": d, "chance": chance_cosine(n_others, d)}

@@ -25,6 +25,7 @@ from headway.inspection.pronoun_picture import (
     PronounSentence,
     look_of_decoder,
     look_of_encoder,
+    look_of_naming,
 )
 from headway.inspection.word_merging import words_of
 
@@ -166,7 +167,7 @@ def pass_of(translator: "Translator", sentence: PronounSentence) -> Pass:
     return Pass(
         look_of_encoder(found, sentence),
         look_of_decoder(found, sentence, decided_at),
-        look_of_decoder(found, sentence, sentence.named_at),
+        look_of_naming(found, sentence),
         vectors[:, words.groups[words.labels.index(PRONOUN)][-1]],
         vectors[:, words.groups[reason][-1]],
     )

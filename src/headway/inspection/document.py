@@ -1,30 +1,39 @@
-"""What is known of a text in a run, as one JSON document: a part for each view of the page.
+"""What is known of a text in a run as one JSON document, a part for each view of the page; and of
+trainings: what each run logged, thinned so that a page can draw it, and no spike lost.
 
-`page/main.js` says how a view gets its part.
-"""
+`page/main.js` says how a view gets its part."""
 
 import importlib
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from headway.core.errors import ConfigError, RunError, command
+from headway.core.settings import task_of
+from headway.exchange.curves import counts, curves, planned, scores, thinned
 from headway.inspection.concepts import order_known_by, positions
 from headway.inspection.forced_decoding import beginning, refuse_beside_force
-from headway.inspection.inspected_model import InspectedModel
+from headway.inspection.html_page import missing, packed
+from headway.inspection.inspected_model import InspectedModel, open_inspected
 from headway.inspection.passage_analysis import ROOM, Intervention, PassageAnalysis
+from headway.operations.shipped import open_folder
+from headway.tasks import model_type_of, verbs
 from headway.version import __version__
 
 PARTS = {
-    "tokens": "headway.inspection.tokens:tokens",
+    "tokens": "headway.inspection.decoding_parts:tokens",
     "attention": "headway.inspection.attention_maps:attention",
     "cells": "headway.inspection.cell_numbers:cells",
-    "steps": "headway.inspection.decoding_steps:steps",
-    "beams": "headway.inspection.beams:beams",
+    "steps": "headway.inspection.decoding_parts:steps",
+    "beams": "headway.inspection.decoding_parts:beams",
     "layers": "headway.inspection.layers:layers",
     "changes": "headway.inspection.changes:changes",
     "ideas": "headway.inspection.concepts:ideas",
 }
 """Where each part of a sentence's document is made: of a `PassageAnalysis`; it is imported when
-it is asked for. What a model has not got is `headway.inspection.packing.missing(..)`."""
+it is asked for. What a model has not got is `headway.inspection.html_page.missing(..)`."""
 
 
 def sentence(
@@ -90,3 +99,81 @@ def _maker(place: str) -> Callable[[PassageAnalysis], Any]:
     module, _, name = place.partition(":")
     maker: Callable[[PassageAnalysis], Any] = getattr(importlib.import_module(module), name)
     return maker
+
+
+MOST_POINTS = 1000
+"""Of a curve on a page."""
+
+
+def training(runs: Sequence[Path]) -> dict[str, Any]:
+    """What all runs logged, by name; a training that goes on is as it is at this moment.
+
+    Raises:
+        ConfigError: one run is named twice.
+        RunError: a folder is no run.
+    """
+    places = [run.resolve() for run in runs]
+    for run, place in zip(runs, places, strict=True):
+        if places.count(place) > 1:
+            raise ConfigError(f"each run is drawn once; got {run} twice. Name it once.")
+    short = [place.name for place in places]
+    names = short if len({*short}) == len(short) else [str(run) for run in runs]
+    return {"runs": [_run(name, run) for name, run in zip(names, runs, strict=True)]}
+
+
+def page(runs: Sequence[Path]) -> dict[str, Any]:
+    """The document of a page of trainings: the curves of all runs.
+
+    Raises as `training` does, and RunError where there is nothing to draw and nothing is to come.
+    """
+    found = training(runs)
+    if all(run["finished"] and "missing" in run for run in found["runs"]):
+        raise RunError(
+            f"what is drawn is a training's log; {runs[0]} has none: it was counted, imported, or "
+            "shared without it. Name a run that was trained here, such as that of "
+            f"{command('demo')}."
+        )
+    first = {key: found["runs"][0][key] for key in ("name", "task", "type")}
+    shown = {**first, "version": __version__}
+    if "inspect" in verbs(first["task"]) and open_folder(runs[0]).model.exists():
+        shown = run(open_inspected(runs[0]))
+    return {"run": shown, "sentences": [], "training": found}
+
+
+def _run(name: str, run: Path) -> dict[str, Any]:
+    """One run. Curves are arrays of points, each with updates, tokens, seconds and the value."""
+    folder = open_folder(run)
+    sections, log = folder.settings(), folder.read_log()
+    drawn = curves(log)
+    ends = [points[-1] for points in drawn.values()]
+    settings = sections.get("training", {})
+    found = {
+        "name": name,
+        "task": task_of(sections),
+        "type": model_type_of(sections),
+        "finished": folder.finished,
+        "updates": max((end.updates for end in ends), default=0),
+        "time_s": max((end.time_s for end in ends), default=0.0),
+        "counts": counts(log),
+        "planned": planned(log, settings.get("max_steps", 0)),
+        "budget": settings.get("budget", ""),
+        "smoothed": bool(settings.get("label_smoothing")),
+        "clipped": settings.get("clip_norm", 0.0),
+        "scores": scores(log),
+        "curves": {
+            one: packed(np.array(thinned(points, MOST_POINTS), dtype=np.float32))
+            for one, points in drawn.items()
+        },
+    }
+    return found if drawn else found | _nothing(finished=found["finished"])
+
+
+def _nothing(*, finished: bool) -> dict[str, Any]:
+    """Why a run has no curves."""
+    if finished:
+        return missing(
+            "No log of a training lies in it: it was made by counting or from another program's "
+            "file, or was shared without its log.",
+            "其中没有训练记录：它由计数得来、从其他程序的文件导入，或分享时未带记录。",
+        )
+    return missing("It has logged nothing yet.", "它还没有任何记录。")

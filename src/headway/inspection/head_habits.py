@@ -11,17 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-from headway.inspection.word_merging import merge_pieces, words_of
-
 CLEAR = 0.3
 """From this strength on a head is named after its strongest habit."""
 DIFFUSE = 0.9
 """A head that is named after none is diffuse from this spread on."""
-PRONOUNS = frozenset(
-    "it he she they him her them 它 他 她 它们 他们 她们 er sie es ihn ihm ihnen "
-    "il elle ils elles lui leur".split()
-)
-"""Of the third person, in English, Chinese, German and French."""
 
 
 class Weights(NamedTuple):
@@ -88,35 +81,6 @@ def habits(text: Weights) -> HeadStatistics:
     entropy = -(text.maps * np.log(np.maximum(text.maps, 1e-30))).sum(-1)
     spread = (entropy[..., chosen] / np.log(n_seen[chosen])).sum(-1) / max(int(chosen.sum()), 1)
     return HeadStatistics(list(finders), np.stack(shares, -1), np.array(even), spread)
-
-
-class Pronouns(NamedTuple):
-    """What the pronouns of a text look at most among its other words."""
-
-    words: list[str]
-    rows: list[int]
-    """Which words are pronouns."""
-    columns: np.ndarray
-    """[layers, heads, pronouns]: the word that is looked at most."""
-    weights: np.ndarray
-    """[layers, heads, pronouns]: and how much, the sum over its pieces."""
-
-
-def pronouns(text: Weights) -> Pronouns:
-    """Per head; markers, punctuation and the pronoun itself count for nothing.
-
-    What the pronoun stands for is not known here: it is said where it looks, not whether that is
-    right.
-    """
-    words = words_of(text.columns)
-    rows = [i for i, label in enumerate(words.labels) if label.lower() in PRONOUNS]
-    maps = merge_pieces(text.maps, words.groups, words.groups)[:, :, rows]
-    counts = np.array([not _is_sign(label) for label in words.labels])
-    counts &= ~np.array([bool(text.markers[group].any()) for group in words.groups])
-    allowed = np.broadcast_to(counts, (len(rows), len(counts))).copy()
-    allowed[np.arange(len(rows)), rows] = False
-    maps = np.where(allowed, maps, 0.0)
-    return Pronouns(words.labels, rows, maps.argmax(-1), maps.max(-1))
 
 
 # -- places: for every row the columns of a habit -----------------------------------------------

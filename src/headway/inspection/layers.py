@@ -11,7 +11,7 @@ from torch import Tensor
 
 from headway.core.embedding import project
 from headway.decoding.forced import attention_over
-from headway.inspection.packing import missing, packed
+from headway.inspection.html_page import missing, packed
 from headway.inspection.passage_analysis import PassageAnalysis
 from headway.inspection.word_merging import words_of
 
@@ -28,7 +28,6 @@ def layers(analysis: PassageAnalysis) -> dict[str, Any]:
     has not got."""
     found = {
         "lens": _lens(analysis),
-        "nearest": _nearest(analysis),
         "encoder": _stream(analysis, "encoder"),
         "decoder": _stream(analysis, "decoder"),
         "importance": _importance(analysis),
@@ -49,7 +48,7 @@ class Guesses(NamedTuple):
 
     ids: Int[Tensor, "layers length top"]
     values: Float[Tensor, "layers length top"]
-    """Probabilities, or cosines."""
+    """Probabilities."""
     rank: Int[Tensor, "layers length"]
     """Of the token that is right, from 1."""
     value: Float[Tensor, "layers length"]
@@ -98,21 +97,6 @@ def _lens(analysis: PassageAnalysis) -> dict[str, Any] | None:
             yield logits.float().softmax(-1).cpu()
 
     return _shown(analysis, guesses(said(), [*passage.target_ids, analysis.inspected.special.end]))
-
-
-@torch.inference_mode()
-def _nearest(analysis: PassageAnalysis) -> dict[str, Any] | None:
-    """The source embeddings that point most the same way as the encoder's stream (cosine)."""
-    streams = streams_of(analysis, "encoder")
-    if not streams:
-        return None
-    table = F.normalize(analysis.inspected.model.source_embedding.weight.float().cpu(), dim=1)
-
-    def close() -> Iterator[Tensor]:
-        for x in streams:
-            yield F.normalize(x, dim=1) @ table.T
-
-    return _shown(analysis, guesses(close(), analysis.passage.source))
 
 
 def _shown(analysis: PassageAnalysis, found: Guesses) -> dict[str, Any]:
@@ -205,9 +189,7 @@ def _importance(analysis: PassageAnalysis) -> dict[str, Any] | None:
         "lost": packed(lost),
         "log_prob": float(log_probs[0].sum()),
     }
-    if attention is None:
-        return result
-    return result | {"attention": attention, **_agreement(attention, lost.sum(1))}
+    return result if attention is None else result | {"attention": attention}
 
 
 def _attention_on(analysis: PassageAnalysis, groups: Sequence[Sequence[int]]) -> list[float] | None:
@@ -226,29 +208,3 @@ def _attention_on(analysis: PassageAnalysis, groups: Sequence[Sequence[int]]) ->
         return None
     mean = weights.mean(0)
     return [float(mean[list(group)].sum()) for group in groups]
-
-
-def _agreement(attention: Sequence[float], lost: Float[np.ndarray, " words"]) -> dict[str, Any]:
-    """Whether both put the words in the same order, and the word that they place most apart."""
-    first, second = ranks(np.array(attention)), ranks(lost)
-    apart = first - second
-    return {
-        "rank_correlation": rank_correlation(np.array(attention), lost),
-        "ranks": (len(apart) + 1 - np.stack([first, second])).tolist(),
-        "most_apart": int(np.abs(apart).argmax()) if apart.any() else None,
-    }
-
-
-def ranks(values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-    """Places from 1, the smallest first; equal values share the mean of their places."""
-    less = (values[:, None] > values).sum(1)
-    alike = (values[:, None] == values).sum(1)
-    return less + (alike + 1) / 2.0
-
-
-def rank_correlation(one: Float[np.ndarray, " n"], other: Float[np.ndarray, " n"]) -> float | None:
-    """Spearman's: Pearson's of the ranks; None for fewer than three values or all alike."""
-    first, second = ranks(one), ranks(other)
-    if len(first) < 3 or first.std() == 0 or second.std() == 0:
-        return None
-    return float(np.corrcoef(first, second)[0, 1])

@@ -14,6 +14,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel, Field, ValidationError
+
 from headway.core.errors import ConfigError, HeadwayError, UserError
 from headway.inspection.html_page import html
 
@@ -28,6 +30,17 @@ MOST_IN_LIST = 1_000
 _MOST_AT_ONCE = 40
 _PATIENCE_S = 1
 """With requests that are not done when the page is ended."""
+
+
+class Asked(BaseModel, strict=True):
+    """What a browser may send."""
+
+    text: str = Field(max_length=MOST_CHARACTERS)
+    target: str | None = Field(None, max_length=MOST_CHARACTERS)
+    begin: list[int] = Field([], max_length=MOST_IN_LIST)
+    off: list[str] = Field([], max_length=MOST_IN_LIST)
+    force: list[str] = Field([], max_length=MOST_IN_LIST)
+
 
 Look = Callable[..., dict[str, Any]]
 """A document of what was asked for: `text` and `target`."""
@@ -151,26 +164,8 @@ def serve(
 
 def _asked(given: Any) -> dict[str, Any]:
     """What `document.sentence` takes, of what a browser sent."""
-    if not isinstance(given, dict) or not isinstance(given.get("text"), str):
-        raise ConfigError("A request names a text.")
-    text, target = given["text"], given.get("target")
-    if target is not None and not isinstance(target, str):
-        raise ConfigError("A target is a text, or nothing.")
-    if max(len(text), len(target or "")) > MOST_CHARACTERS:
-        raise ConfigError(f"A text has at most {MOST_CHARACTERS:,} characters. Give a shorter one.")
-    begin = given.get("begin") or []
-    if not (_is_short_list(begin) and all(type(one) is int for one in begin)):
-        raise ConfigError(
-            f"What an output is to begin with is a list of at most {MOST_IN_LIST:,} ids."
-        )
-    changes = {name: given.get(name) or [] for name in ("off", "force")}
-    for name, wishes in changes.items():
-        if not (_is_short_list(wishes) and all(isinstance(one, str) for one in wishes)):
-            raise ConfigError(
-                f"What is asked for as {name} is a list of at most {MOST_IN_LIST:,} texts."
-            )
-    return {"text": text, "target": target, "begin": begin, **changes}
-
-
-def _is_short_list(given: Any) -> bool:
-    return isinstance(given, list) and len(given) <= MOST_IN_LIST
+    try:
+        return Asked.model_validate(given).model_dump()
+    except ValidationError as error:
+        told = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise ConfigError(f"A request names a text; got {'; '.join(told)}.") from None

@@ -1,19 +1,114 @@
-"""One text in one model, looked at once: what the parts of a page share is computed once."""
+"""One text in one model, looked at once: its searches and its way step by step, which several parts
+of a page are made from."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
+from jaxtyping import Float
 
-from headway.inspection.inspected_model import InspectedModel, Passage
-from headway.inspection.searches import (
-    DecodingStep,
-    Searches,
-    decoding_steps_of,
-    searches,
-    writing_of,
-)
+from headway.core.hypothesis import DecodingSettings, diverged, length_limits
+from headway.inspection.beam_tree import Tree, search_tree
+from headway.inspection.inspected_model import InspectedModel, Passage, Writing
+
+
+class Searches(NamedTuple):
+    """Trees of the same passage, each of a search of its own."""
+
+    writing: Writing
+    beam: Tree
+    """As the run translates, with a beam whatever its method. Of as many hypotheses as the beam is
+    wide, so that the winner's rivals are finished too; the winner is the same."""
+    greedy: Tree
+    forced: Tree | None
+    """As `beam`, of an output that is made to begin with some tokens; None where none are given."""
+
+    @property
+    def shown(self) -> Tree:
+        """The one that a reader asked for."""
+        return self.beam if self.forced is None else self.forced
+
+
+def searches(inspected: InspectedModel, passage: Passage, begin: Sequence[int]) -> Searches:
+    """Search with the settings of the run; where its task has none, with those of a new translator.
+
+    A model of text alone may write as much beyond the passage as a translator beyond its source.
+    """
+    writing, settings = writing_of(inspected, passage)
+    wide = replace(settings, n_best=settings.beam)
+    return Searches(
+        writing,
+        search_tree(writing, wide),
+        search_tree(writing, replace(wide, beam=1, n_best=1)),
+        search_tree(writing, wide, begin) if begin else None,
+    )
+
+
+def writing_of(inspected: InspectedModel, passage: Passage) -> tuple[Writing, DecodingSettings]:
+    """A passage that is yet to be written, and how the run searches, with a beam in any case."""
+    settings: DecodingSettings = inspected.settings.decoding or DecodingSettings()
+    read = torch.tensor([len(passage.source or passage.fed)])
+    limit = int(length_limits(read, settings.max_extra_length, inspected.model.longest))
+    writing = Writing(inspected.model, passage.source, inspected.special, limit, inspected.device)
+    return writing, replace(settings, method="beam")
+
+
+N_LIKELIEST = 10
+
+
+class DecodingStep(NamedTuple):
+    """One step of an output."""
+
+    fed: int
+    """The begin marker at step 0, then what was taken at the step before."""
+    taken: int
+    """The output's next token; at the last step the end marker."""
+    log_prob: float
+    """Of what was taken, in nats."""
+    rank: int
+    """Of what was taken, from 1; among equals the lower id comes first."""
+    entropy: float
+    """Of the distribution over the whole vocabulary, in nats."""
+    likeliest: list[tuple[int, float]]
+    """Tokens of the whole vocabulary with their probabilities, likeliest first."""
+    attention: Float[np.ndarray, " source"] | None
+    """Weights on the source; None from a model that gives none."""
+
+
+@torch.no_grad()
+def decoding_steps_of(writing: Writing, ids: Sequence[int]) -> list[DecodingStep]:
+    """What the decoder makes of each step of an output (ids without markers) that is fed to it.
+
+    An output that the model wrote by itself was fed to it in the same way: this is what search saw.
+    Raises HeadwayError for a model that gives no numbers.
+    """
+    state, last = writing.started()
+    found = []
+    for token in [*ids, writing.special.end]:
+        logits, state, attention = writing.decoder.step(state, last, want_attention=True)
+        log_probs = logits[0].double().log_softmax(-1)
+        if log_probs.isnan().any():
+            raise diverged()
+        order = log_probs.argsort(descending=True, stable=True)
+        probabilities = log_probs.exp()
+        top = order[:N_LIKELIEST]
+        found.append(
+            DecodingStep(
+                fed=int(last),
+                taken=token,
+                log_prob=float(log_probs[token]),
+                rank=1 + int((order == token).nonzero()),
+                entropy=float(torch.special.entr(probabilities).sum()),
+                likeliest=list(zip(top.tolist(), probabilities[top].tolist(), strict=True)),
+                attention=None if attention is None else attention[0].float().cpu().numpy(),
+            )
+        )
+        last = writing.row(token)
+    return found
+
 
 ROOM = 1_000_000
 """Bytes of exact numbers of one text on a page, before base64 makes them a third larger."""

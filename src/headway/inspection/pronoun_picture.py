@@ -46,7 +46,7 @@ class Look(NamedTuple):
     """Another noun that it could have stood for."""
 
 
-View = Callable[["Translator", PronounSentence], Look]
+View = Callable[["Attention", PronounSentence], Look]
 
 
 class Head(NamedTuple):
@@ -72,22 +72,8 @@ class Findings(NamedTuple):
     """Lines that explain numbered labels, where no font can draw them."""
 
 
-def encoding(translator: "Translator", sentence: PronounSentence) -> Look:
-    """Encoder self-attention: the words look at each other; *it* is the row of that word."""
-    return look_of_encoder(translator.attention(sentence.text, sentence.translation), sentence)
-
-
-def writing(translator: "Translator", sentence: PronounSentence) -> Look:
-    """Decoder-to-encoder attention: each row is the step that writes that piece.
-
-    *It* is the row that names the antecedent for the second time.
-    """
-    found = translator.attention(sentence.text, sentence.translation)
-    return look_of_decoder(found, sentence, sentence.named_at)
-
-
 def look_of_encoder(found: "Attention", sentence: PronounSentence) -> Look:
-    """The same as `encoding`, of weights that are there."""
+    """Encoder self-attention: the words look at each other; *it* is the row of that word."""
     words = words_of(found.source_tokens)
     weights = merge_pieces(found.encoder, words.groups, words.groups)
     nouns = [words.labels.index(noun) for noun in (sentence.antecedent, sentence.rival)]
@@ -106,6 +92,11 @@ def look_of_decoder(found: "Attention", sentence: PronounSentence, at: int) -> L
     return Look(weights, written.labels, words.labels, focus, *nouns)
 
 
+def look_of_naming(found: "Attention", sentence: PronounSentence) -> Look:
+    """Decoder-to-encoder attention: *it* is the step that names the antecedent once more."""
+    return look_of_decoder(found, sentence, sentence.named_at)
+
+
 def clearest_head(looks: Sequence[Look]) -> Head:
     """The head whose pronouns look most at their antecedent and least at the rival.
 
@@ -118,10 +109,10 @@ def clearest_head(looks: Sequence[Look]) -> Head:
     return Head(int(layer), int(head), float(margins[layer, head]))
 
 
-def share_resolved(looks: Sequence[Look], layer: int, head: int) -> float:
-    """In what share of the sentences this head looks more at the antecedent than at the rival."""
-    rows = [(look, look.weights[layer, head, look.focus]) for look in looks]
-    return float(np.mean([row[one.antecedent] > row[one.rival] for one, row in rows]))
+def on_nouns(looks: Sequence[Look], head: Head) -> list[tuple[float, float]]:
+    """Of each sentence what this head gives to the antecedent and to the rival."""
+    rows = [(one, one.weights[head.layer, head.head, one.focus]) for one in looks]
+    return [(float(row[one.antecedent]), float(row[one.rival])) for one, row in rows]
 
 
 def draw_pronouns(
@@ -139,23 +130,17 @@ def draw_pronouns(
     The head is chosen on `choose_on` alone and counted on `count_on`; neither should have been
     trained on. `title` is followed by the layer and head.
     """
-    head = clearest_head([view(translator, sentence) for sentence in choose_on])
-    right = share_resolved([view(translator, s) for s in count_on], head.layer, head.head)
-    looks = [view(translator, sentence) for sentence in shown]
+    looks, chosen, counted = (
+        [view(translator.attention(one.text, one.translation), one) for one in some]
+        for some in (shown, choose_on, count_on)
+    )
+    head = clearest_head(chosen)
     maps = [
-        AttentionMap(
-            look.weights[head.layer],
-            look.rows,
-            look.words,
-            sentence.text,
-            head=head.head,
-            focus=look.focus,
-        )
-        for look, sentence in zip(looks, shown, strict=True)
+        AttentionMap(one.weights[head.layer], one.rows, one.words, text, head.head, one.focus)
+        for one, (text, *_) in zip(looks, shown, strict=True)
     ]
-    n_layers, n_heads = looks[0].weights.shape[:2]
     where = f"layer {head.layer}, head {head.head}, counted from 0"
     legend = draw_attention(maps, path, title=f"{title} ({where})")
-    rows = [(look, look.weights[head.layer, head.head, look.focus]) for look in looks]
-    weights = [(float(row[one.antecedent]), float(row[one.rival])) for one, row in rows]
-    return Findings(head, n_layers, n_heads, weights, right, legend)
+    n_layers, n_heads = looks[0].weights.shape[:2]
+    right = float(np.mean([meant > rival for meant, rival in on_nouns(counted, head)]))
+    return Findings(head, n_layers, n_heads, on_nouns(looks, head), right, legend)

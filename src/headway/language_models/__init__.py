@@ -7,7 +7,7 @@ VERBS = {
     "predict": "headway.language_models.trained:TrainedLanguageModel",
     "score": "headway.language_models.trained:TrainedLanguageModel",
     "generate": "headway.language_models.trained:TrainedLanguageModel",
-    "inspect": "headway.inspection.language_models:opened",
+    "inspect": "headway.inspection.opened_runs:opened_language_model",
     "compare": "headway.study.compared_language_models:entrant",
     "count": "headway.study.operation_counting:PASS_OF_TEXT",
     "demo": "headway.commands.language_demo:demonstrate_language_models",

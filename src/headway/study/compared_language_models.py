@@ -14,7 +14,6 @@ from headway.core.disk import checksum, digest
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import check_file
 from headway.language_models.evaluation import accuracy, positions
-from headway.language_models.spec import build
 from headway.language_models.texts import (
     COUNTING,
     ReadingReport,
@@ -29,14 +28,12 @@ from headway.study.compared_runs import (
     Entrant,
     Figure,
     FigurePart,
-    Operations,
     Parts,
     Rows,
     RunResults,
     Work,
     refuse_changed,
 )
-from headway.study.operation_counting import operations_per_token
 
 SHOWN_WORDS, WRITTEN_TOKENS = 6, 16
 """Of a line, so many words at most are given to be gone on with, and so many tokens are written."""
@@ -62,7 +59,6 @@ def entrant(request: ComparisonRequest) -> Entrant:
     else:
         lines = validation_lines(request.run, model, request.say)
         rows_are = "validation lines"
-    counts = model.settings.model_type in COUNTING
     return Entrant(
         model=model.scorer.model,  # type: ignore[arg-type]
         rows=[(line,) for line in lines],
@@ -71,16 +67,7 @@ def entrant(request: ComparisonRequest) -> Entrant:
         begin=lambda rows: work_of(model, rows),
         stand_alone=False,
         shown=lambda row: beginning_and_end(row[0]),
-        operations=None if counts else lambda rows: operations(model, rows),
     )
-
-
-def operations(model: TrainedLanguageModel, rows: Rows) -> Operations:
-    """For each token of texts as long as what is seen at once, and for a line."""
-    settings, vocabulary = model.settings, model.vocabulary
-    for_token = operations_per_token(lambda: build(settings, vocabulary), length=model.window)
-    encoded = vocabulary.encode_batch([model.cut(row[0]) for row in rows])
-    return Operations(for_token, for_token * float(np.mean([len(ids) + 1 for ids in encoded])))
 
 
 def lines_of(files: Sequence[Path], say: Say) -> list[str]:
@@ -148,7 +135,7 @@ def work_of(model: TrainedLanguageModel, rows: Rows) -> Work:
         written = "".join(model.write(given, max_tokens=WRITTEN_TOKENS, top_k=1))
         return written.partition("\n")[0].strip()
 
-    def examined(log_probs: NDArray[np.float64], _beyond: object) -> RunResults:
+    def examined(log_probs: NDArray[np.float64]) -> RunResults:
         n_unknown = int((ids == model.vocabulary.special.unknown).sum())
         hits = accuracy(model.scorer, ids)
         others = {

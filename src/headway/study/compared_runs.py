@@ -1,4 +1,5 @@
-"""What a task brings to a comparison: a run that is opened, what it does with texts, its figures.
+"""What is compared of a run: what its folder tells whatever its task, and what its task brings, a
+run that is opened, what it does with texts, its figures.
 
 A figure says what it holds for; only figures that hold for the same are ranked. That is all that
 others know of a task: how its runs are opened is `compare` in its table, and a task without it
@@ -10,12 +11,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from torch import nn
+from torch import Tensor, nn
 
 from headway.core.bleu import Counts, Scores, SentenceStatistics
-from headway.core.errors import DataError
+from headway.core.errors import DataError, RunError
+from headway.core.optimizer import saved_tensors
+from headway.core.run_folder import RunFolder
+from headway.exchange import curves
+from headway.exchange.curves import Log, thinned
 from headway.operations.shipped import open_folder
 from headway.runs.task_spec import Say
+from headway.study.cost_table import of_words
+from headway.study.operation_counting import parts_of
+from headway.tasks import model_type_of
 
 Rows = Sequence[tuple[str, ...]]
 """Examples to be measured on, each in all its parts: source and reference; a line alone."""
@@ -83,14 +91,6 @@ class RunResults:
     """Figures that nobody is ranked by."""
 
 
-class Operations(NamedTuple):
-    """Of one pass forward over texts as long as the examples on average."""
-
-    for_token: float
-    """Of the run's own: characters are cheap, and many."""
-    for_example: float
-
-
 class Work(NamedTuple):
     """What a run does with some examples; the first two are timed."""
 
@@ -98,9 +98,8 @@ class Work(NamedTuple):
     """Everything, as fast as it goes."""
     one: Callable[[int], object]
     """A single example."""
-    examined: Callable[[Any, Sequence[bool] | None], RunResults]
-    """What came out of `all`; the other argument is which examples are longer than all that any of
-    the runs was trained on, where that is known."""
+    examined: Callable[[Any], RunResults]
+    """What came out of `all`."""
 
 
 @dataclass(frozen=True)
@@ -125,11 +124,6 @@ class Entrant:
     """What is to be known of its figures."""
     tag: str = ""
     """What stands before each test text."""
-    beyond: Callable[[Rows], list[bool] | None] | None = None
-    """Which examples are longer than anything the run was trained on; gives None where nobody
-    knows. Left out where that is no question."""
-    operations: Callable[[Rows], Operations] | None = None
-    """Left out where they are not counted."""
 
 
 def refuse_changed(run: Path, checksums: Mapping[str, str]) -> None:
@@ -143,3 +137,61 @@ def refuse_changed(run: Path, checksums: Mapping[str, str]) -> None:
                 f"runs are compared on what they were validated on; {place} has changed since "
                 f"{run} was trained. Give a test set, or put the file back."
             )
+
+
+POINTS = 300
+"""A curve has no more points."""
+
+
+def model_size(model: nn.Module) -> dict[str, int]:
+    """Numbers that are learned, and without those that grow with the vocabulary.
+
+    Tied matrices count once. A model without gradients has learned what is saved of it; of others
+    that holds running statistics as well. `bytes` is what all of it takes in memory.
+    """
+    saved = saved_tensors(model).values()
+    numbers: list[Tensor] = [*model.parameters()]
+    numbers = numbers or [tensor for tensor in saved if tensor.is_floating_point()]
+    learned = sum(tensor.numel() for tensor in numbers)
+    of_tokens = sum(part.parameters for part in parts_of(model) if of_words(part.name))
+    return {
+        "parameters": learned,
+        "parameters_without_embeddings": learned - of_tokens,
+        "bytes": sum(tensor.nbytes for tensor in saved),
+    }
+
+
+def training_record(run: Path) -> dict[str, Any]:
+    """How long it was trained, on what machine, how much it saw, and its curves."""
+    folder = open_folder(run)
+    sections, log = folder.settings(), folder.read_log()
+    last: Mapping[str, Any] = log[-1] if log else {}
+    return {
+        "finished": folder.finished,
+        "model": model_type_of(sections),
+        "updates": last.get("step"),
+        "time_s": last.get("time_s"),
+        "counts": curves.counts(log),
+        "machine": _machine(folder),
+        "threads": sections.get("runtime", {}).get("threads"),
+        "curves": {
+            "training loss": _curve(log, "loss"),
+            "validation loss": _curve(log, "valid_loss"),
+            **{name: _curve(log, name) for name in curves.scores(log)},
+        },
+    }
+
+
+def _curve(log: Log, name: str) -> list[dict[str, int | float]]:
+    """One value over updates, tokens (all that were counted) and seconds."""
+    return [point._asdict() for point in thinned(curves.curve(log, name), POINTS)]
+
+
+def _machine(folder: RunFolder) -> str:
+    """What it was trained on, as far as the run tells."""
+    try:
+        found = folder.record().get("machine", {})
+    except RunError:
+        return "not known"
+    gpu = found.get("gpu", "none")
+    return str(found.get("cpu", "not known") if gpu == "none" else gpu)

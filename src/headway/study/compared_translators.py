@@ -13,31 +13,27 @@ from headway.core.hypothesis import DecodingSettings
 from headway.core.lines import read_lines
 from headway.core.search import METHODS
 from headway.corpora.corpus import Corpus, languages
-from headway.corpora.mixing import Use, tagged
+from headway.corpora.mixing import Use
 from headway.metrics.corpus_scores import bleu_by_language, chrf_statistics
 from headway.metrics.evaluation import ScoredSystem, by_length, lengths_in_tokens
-from headway.operations.shipped import open_folder
 from headway.runs.task_spec import Say
 from headway.study.compared_runs import (
     ComparisonRequest,
     Entrant,
     Figure,
     FigurePart,
-    Operations,
     Parts,
     Rows,
     RunResults,
     Work,
     refuse_changed,
 )
-from headway.study.operation_counting import operations_per_target_token
 from headway.translation import tuning_data
 from headway.translation.decoding import SamplingSettings
-from headway.translation.spec import build, read
+from headway.translation.spec import read
 from headway.translator import Translator
 
 FILES = ("source", "reference")
-BEYOND = "longer than all in training"
 UNKNOWN = (
     "the target language is not known: BLEU counts words. If the translations are written without "
     "spaces, give test files that say so by their names, such as test.zh, and it counts characters."
@@ -50,12 +46,10 @@ Uses = Mapping[tuple[str, ...], Use]
 
 
 class TestData(NamedTuple):
-    """What a run is measured on, and what is known of its training."""
+    """What a run is measured on."""
 
     rows: Rows
     uses: Uses
-    longest: int | None
-    """Of its training sources, in sub-words."""
 
 
 def entrant(request: ComparisonRequest) -> Entrant:
@@ -78,12 +72,6 @@ def entrant(request: ComparisonRequest) -> Entrant:
     else:
         held, rows_are = held_by(request.run, translator, request.say), "validation sentences"
 
-    def beyond(rows: Rows) -> list[bool] | None:
-        if held.longest is None:
-            return None
-        encoded = translator.subwords.encode_batch(sources(rows, held.uses))
-        return [len(ids) > held.longest for ids in encoded]
-
     terms = translator.processors.own_terms
 
     def ways(rows: Rows) -> dict[str, str]:
@@ -105,8 +93,6 @@ def entrant(request: ComparisonRequest) -> Entrant:
         rows_are=rows_are,
         begin=lambda rows: work_of(translator, rows, held.uses),
         stand_alone=True,
-        beyond=beyond,
-        operations=lambda rows: operations(translator, rows, held.uses),
         shown=lambda row: (row[0], row[1]),
         ways=ways,
         notes=notes,
@@ -127,11 +113,6 @@ def search(decoding: DecodingSettings) -> str:
     return how
 
 
-def sources(rows: Rows, uses: Uses) -> list[str]:
-    """Of each row, as the model reads it."""
-    return [tagged(row[0], uses[row].tag) for row in rows]
-
-
 def of_files(request: ComparisonRequest, translator: Translator) -> TestData:
     """The pairs of the test files, under the tag that is asked for if the run reads tags, in the
     run's languages; where it has none, in those that the names of the files say."""
@@ -140,7 +121,7 @@ def of_files(request: ComparisonRequest, translator: Translator) -> TestData:
     rows = read_files(request.files)
     files = Corpus(tuple(request.files["source"]), tuple(request.files["reference"]))
     use = Use(1.0, tag, *languages(files, data.source_language, data.target_language))
-    return TestData(rows, dict.fromkeys(rows, use), longest_source(request.run, translator))
+    return TestData(rows, dict.fromkeys(rows, use))
 
 
 def read_files(given: Mapping[str, Sequence[Path]]) -> Rows:
@@ -179,38 +160,7 @@ def held_by(run: Path, translator: Translator, say: Say) -> TestData:
     refuse_changed(run, data.checksums)
     say(f"read the validation sentences of {run}")
     rows: Rows = [prepared.valid_texts[row] for row in scored]
-    longest = int(prepared.train.lengths["source"].max())
-    return TestData(rows, dict(zip(rows, uses, strict=True)), longest)
-
-
-def longest_source(run: Path, translator: Translator) -> int | None:
-    """Sub-words of the longest source trained on: from data.json, else from the text files."""
-    folder = open_folder(run)
-    if folder.data.exists():
-        longest = folder.record().get("longest", {}).get("source")
-        if isinstance(longest, int):
-            return longest
-    try:
-        return held_by(run, translator, lambda _: None).longest
-    except DataError:
-        return None
-
-
-def operations(translator: Translator, rows: Rows, uses: Uses) -> Operations:
-    """For each token of the target, the source's reading shared among them, and for all of them.
-
-    What is longer than the model can read is translated in portions: it is counted as so long.
-    """
-    subwords, references = translator.subwords, [row[1] for row in rows]
-    sides = subwords.encode_batch(sources(rows, uses)), subwords.encode_targets(references)
-    source, target = (round(float(np.mean([len(ids) + 1 for ids in side]))) for side in sides)
-    longest = translator.plain.model.longest or max(source, target)
-    for_token = operations_per_target_token(
-        lambda: build(translator.settings, translator.subwords),
-        source_length=min(source, longest),
-        target_length=min(target, longest),
-    )
-    return Operations(for_token, for_token * target)
+    return TestData(rows, dict(zip(rows, uses, strict=True)))
 
 
 def work_of(translator: Translator, rows: Rows, uses: Uses) -> Work:
@@ -221,7 +171,7 @@ def work_of(translator: Translator, rows: Rows, uses: Uses) -> Work:
     def translated(texts: list[str], tag: str) -> list[str]:
         return translator.translate(texts, tag=tag)
 
-    def examined(outputs: list[str], beyond: Sequence[bool] | None) -> RunResults:
+    def examined(outputs: list[str]) -> RunResults:
         into = [uses[row].target_language for row in rows]
         bleu = bleu_by_language(outputs, references, into)
         both = zip(outputs, references, strict=True)
@@ -235,7 +185,7 @@ def work_of(translator: Translator, rows: Rows, uses: Uses) -> Work:
             Figure("chrF", chrf_statistics(outputs, references), True, holds_for),
         ]
         lengths = of_each(given, [uses[row].source_language for row in rows], lengths_in_tokens)
-        parts = bleu_by_length(ScoredSystem({"bleu": bleu}, exact), lengths, beyond)
+        parts = bleu_by_length(ScoredSystem({"bleu": bleu}, exact), lengths)
         others = {"exactly right, %": 100.0 * float(exact.mean())}
         return RunResults(figures, outputs.__getitem__, parts, others)
 
@@ -259,22 +209,10 @@ def of_each(
     return [made[row] for row in range(len(texts))]
 
 
-def bleu_by_length(
-    found: ScoredSystem, lengths: Sequence[int], beyond: Sequence[bool] | None
-) -> Parts:
-    """BLEU by length of the source; what is longer than all in training has a row of its own."""
-    apart = np.zeros(len(lengths), bool) if beyond is None else np.array(beyond)
+def bleu_by_length(found: ScoredSystem, lengths: Sequence[int]) -> Parts:
+    """BLEU by length of the source."""
     rows = []
-    if not apart.all():
-        for bucket in by_length(_some(found, ~apart), np.array(lengths)[~apart].tolist()):
-            last = "" if bucket.longest is None else bucket.longest
-            rows.append(FigurePart(f"{bucket.shortest}-{last}", bucket.sentences, bucket.bleu))
-    if apart.any():
-        score = _some(found, apart).statistics["bleu"].score()
-        rows.append(FigurePart(BEYOND, int(apart.sum()), score))
+    for bucket in by_length(found, lengths):
+        last = "" if bucket.longest is None else bucket.longest
+        rows.append(FigurePart(f"{bucket.shortest}-{last}", bucket.sentences, bucket.bleu))
     return Parts("BLEU by length of the source", "tokens", rows)
-
-
-def _some(found: ScoredSystem, kept: np.ndarray) -> ScoredSystem:
-    bleu = found.statistics["bleu"]
-    return ScoredSystem({"bleu": replace(bleu, counts=bleu.counts[kept])}, found.exact[kept])

@@ -18,8 +18,15 @@ from headway.languages.scripts import UNSPACED
 from headway.metrics.corpus_scores import with_interval
 from headway.operations.shipped import open_folder
 from headway.runs.task_spec import Say
-from headway.study import run_records as records
-from headway.study.compared_runs import ComparisonRequest, Entrant, Rows, RunResults, Work
+from headway.study.compared_runs import (
+    ComparisonRequest,
+    Entrant,
+    Rows,
+    RunResults,
+    Work,
+    model_size,
+    training_record,
+)
 from headway.study.measuring import latency, timed
 from headway.study.rankings import chosen, ranked, unlike
 from headway.tasks import brought, verbs
@@ -57,7 +64,7 @@ def compared(
         "task": task,
         "test": {},
         "runs": [
-            {"name": name, "run": str(run), **records.training(run)} for name, run in names.items()
+            {"name": name, "run": str(run), **training_record(run)} for name, run in names.items()
         ],
         "rankings": [],
         "side_by_side": [],
@@ -134,17 +141,13 @@ def measure(found: dict[str, Any], entrants: Mapping[str, Entrant], say: Say, te
     found["notes"] += unlike_ways({name: entrants[name].ways(rows_of[name]) for name in entrants})
     said = (note for name, one in entrants.items() for note in one.notes(rows_of[name]))
     found["notes"] += dict.fromkeys(said)
-    beyond = None
-    if told["same"] and all(entrant.beyond for entrant in entrants.values()):
-        beyond = longer_than_training(entrants, next(iter(rows_of.values())))
-        told["longer_than_training"] = None if beyond is None else sum(beyond)
     examined: dict[str, RunResults] = {}
     for run in found["runs"]:
         name, entrant = run["name"], entrants[run["name"]]
-        run.update(records.size(entrant.model))
+        run.update(model_size(entrant.model))
         if rows_of[name]:
             say(f"{name}: {len(rows_of[name]):,} {entrant.rows_are}")
-            examined[name], figures = worked(entrant, rows_of[name], beyond)
+            examined[name], figures = worked(entrant, rows_of[name])
             run.update(figures)
     found["machine"] = {"name": cpu_name(), "threads": torch.get_num_threads()}
     if len(examined) < len(entrants):
@@ -184,23 +187,14 @@ def common_rows(entrants: Mapping[str, Entrant]) -> tuple[dict[str, Rows], dict[
     return own, told | {"same": False, "examples": None}
 
 
-def longer_than_training(entrants: Mapping[str, Entrant], rows: Rows) -> list[bool] | None:
-    """Which examples are longer than anything that any of the runs was trained on, if known."""
-    found = [entrant.beyond(rows) for entrant in entrants.values() if entrant.beyond]
-    known = [one for one in found if one is not None]
-    return [all(one) for one in zip(*known, strict=True)] if len(known) == len(found) else None
-
-
-def worked(
-    entrant: Entrant, rows: Rows, beyond: Sequence[bool] | None
-) -> tuple[RunResults, dict[str, Any]]:
+def worked(entrant: Entrant, rows: Rows) -> tuple[RunResults, dict[str, Any]]:
     """What a run made of its examples: its figures, and how long it took."""
     work: Work = entrant.begin(rows)
     device = next(iter(entrant.model.state_dict().values())).device
     worded = [i for i in range(len(rows)) if rows[i][0].strip()]
     alone = latency(work.one, worded or [0], device)
     whole = timed(work.all, device)
-    examined = work.examined(whole.result, beyond)
+    examined = work.examined(whole.result)
     figures: dict[str, Any] = {}
     for figure in examined.figures:
         known = np.isfinite(figure.statistics.counts).all()  # what is infinite has no interval
@@ -214,14 +208,11 @@ def worked(
             "holds_for": dict(figure.holds_for),
         }
     parts = examined.parts
-    operations = entrant.operations(rows) if entrant.operations else None
     return examined, {
         "figures": figures,
         "others": {name: finite(value) for name, value in examined.others.items()},
         "parts": parts
         and {"title": parts.title, "unit": parts.unit, "rows": [p._asdict() for p in parts.rows]},
-        "operations_per_token": operations and operations.for_token,
-        "operations_per_example": operations and operations.for_example,
         "latency_s": alone,
         "examples_per_s": len(rows) / whole.seconds,
         "peak_bytes": whole.peak_bytes,

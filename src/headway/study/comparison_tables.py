@@ -4,8 +4,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from headway.study.cost_table import amount
-
 NOTHING = "-"
 """Where a run has no such figure."""
 _TOO_LONG = 1e7
@@ -48,8 +46,6 @@ def costs(found: Mapping[str, Any]) -> list[TableRow]:
         _of(runs, "training time", "time_s", duration),
         _of(runs, "  updates", "updates", lambda n: f"{n:,}"),
         *_by_name(found, "counts", lambda n: f"{n:,}", "  {} seen"),
-        _of(runs, "operations for a token", "operations_per_token", amount),
-        _of(runs, f"operations for a {row}", "operations_per_example", amount),
         _of(runs, f"one {row} alone", "latency_s", lambda s: f"{1000 * s:,.1f} ms"),
         _of(runs, f"{row}s a second", "examples_per_s", lambda n: f"{n:,.1f}"),
         _of(runs, "memory of weights", "bytes", megabytes),
@@ -107,14 +103,6 @@ def sides(found: Mapping[str, Any]) -> str:
 def notes(found: Mapping[str, Any]) -> Iterator[str]:
     """What is to be known of the figures."""
     yield from found["notes"]
-    beyond = found["test"].get("longer_than_training", NOTHING)
-    if beyond == 0:
-        yield (
-            "no example is longer than anything in training, so nothing is known of such; "
-            "test files with longer ones would tell."
-        )
-    elif beyond is None:
-        yield "how long the longest text of each training was is not known."
     if "machine" in found:
         machine = found["machine"]
         threads = f"{machine['threads']} thread{'s' * (machine['threads'] != 1)}"

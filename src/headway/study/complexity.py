@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway.core.runtime import cpu_name
-from headway.study.layer_types import LAYER_TYPES, Reach, decoding_steps, middle_layer
-from headway.study.timing import peak_bytes, timed
+from headway.study.layer_types import LAYER_TYPES, Reach, middle_layer
+from headway.study.measuring import peak_bytes, repeated
 
 FITTED = 3
 """An exponent is fitted over so many of the largest sizes."""
@@ -48,7 +48,7 @@ class Sweep(NamedTuple):
     @property
     def n_runs(self) -> int:
         """Points to be measured, for a progress bar."""
-        return len(self.layers) * (len(self.lengths) + len(self.sizes)) + len(self.lengths)
+        return len(self.layers) * (len(self.lengths) + len(self.sizes))
 
 
 Point = dict[str, Any]
@@ -73,7 +73,6 @@ def measured(sweep: Sweep, advance: Callable[[str], None]) -> dict[str, Any]:
         "over_n": over_n,
         "over_d": over_d,
         "crossings": crossings(over_n, sweep),
-        "decoding": list(decoding(sweep, advance)),
     }
 
 
@@ -110,7 +109,7 @@ def at(name: str, n: int, d: int, sweep: Sweep) -> Point:
     layer = LAYER_TYPES[name].build(d, sweep.reach, middle_layer(n, sweep.reach)).to(sweep.device)
     x = torch.randn(1, n, d, device=sweep.device, requires_grad=sweep.backward)
     run = forward_and_backward(layer, x) if sweep.backward else forward(layer, x)
-    timing = timed(run, wait=waiting(sweep.device))
+    timing = repeated(run, wait=waiting(sweep.device))
     return {
         "layer": name,
         "n": n,
@@ -251,18 +250,6 @@ def crossing(points: list[Point], first: str, second: str, value: str) -> Crossi
     if last >= 0 and rises:
         return Crossing("crossing", rises[-1])
     return Crossing("above" if last > 0 else "below")
-
-
-def decoding(sweep: Sweep, advance: Callable[[str], None]) -> Iterator[Point]:
-    """One more token behind n others, with a cache."""
-    torch.manual_seed(1)
-    for n in sweep.lengths:
-        advance(f"one step behind {n:,}")
-        for name, step in decoding_steps(n, sweep.d, sweep.reach, sweep.device).items():
-            if name in sweep.layers:
-                with torch.no_grad():
-                    timing = timed(step, wait=waiting(sweep.device))
-                    yield {"layer": name, "n": n, **timing._asdict()}
 
 
 def machine(device: str) -> str:

@@ -4,8 +4,7 @@ import re
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from headway.study.model_parts import ModelPart
-from headway.study.operation_counting import OperationCount
+from headway.study.operation_counting import ModelPart, OperationCount
 
 FLOAT = 4
 """Bytes of a number in float32."""

@@ -8,12 +8,10 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from headway.core.attention import MultiHeadAttention
-from headway.core.cache import attend_by_products
 from headway.earlier_translators.convolution import Convolution, SeparableConvolution
 from headway.nn.recurrent import Recurrence, RecurrentLayer
 from headway.nn.windowed import WindowedAttention
@@ -67,10 +65,6 @@ class Recurrent(nn.Module):
     def forward(self, x: Float[Tensor, "batch n d"]) -> Float[Tensor, "batch n d"]:
         """Step after step."""
         return self.layer(x, self.before(x))[0]
-
-
-Step = Callable[[], Tensor]
-"""One more token, all before it being there."""
 
 
 class LayerType(NamedTuple):
@@ -173,32 +167,3 @@ LAYER_TYPES: dict[str, LayerType] = {
     ),
 }  # fmt: skip
 """By the names that `--layers` takes."""
-
-
-def decoding_steps(n: int, d: int, reach: Reach, device: str = "cpu") -> dict[str, Step]:
-    """One more token behind n - 1 others, what they left behind being kept: keys and values of
-    attention, the last inputs of a convolution, the memory of a recurrent layer."""
-    heads = max(1, d // HEAD)
-    query = torch.randn(1, heads, 1, d // heads, device=device)
-    keys, values = torch.randn(2, 1, heads, n, d // heads, device=device)
-    nothing = torch.zeros(1, 1, n, device=device)
-    near = slice(max(0, n - reach.window - 1), n)
-    x = torch.randn(1, d, device=device)
-
-    def attend(seen: slice) -> Tensor:
-        added = nothing[..., seen].expand(heads, 1, -1)
-        return attend_by_products(query, keys[:, :, seen], values[:, :, seen], added)[0]
-
-    layers: dict[str, Recurrence] = {"rnn": "rnn", "lstm": "lstm"}
-    steps: dict[str, Step] = {
-        "attention": lambda: attend(slice(0, n)),
-        "windowed": lambda: attend(near),
-    }
-    for name, recurrence in layers.items():
-        recurrent = Recurrent(d, recurrence=recurrence).to(device)
-        before = recurrent.before(x[:, None])
-        steps[name] = lambda layer=recurrent.layer, before=before: layer.step(x, before)[0]  # type: ignore[misc]
-    convolution = Convolution(d, d, reach.kernel, causal=True).to(device)
-    past = torch.randn(1, convolution.reach, d, device=device)
-    steps["convolution"] = lambda: convolution.step(x, past)[0]
-    return steps

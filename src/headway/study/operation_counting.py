@@ -1,4 +1,4 @@
-"""Operations and memory of a model, counted before anything of it is in memory.
+"""A model's parts, its operations and its memory, counted before anything of it is in memory.
 
 The model is built on torch's meta device, where tensors have shapes but no numbers. One pass over
 them under `torch.utils.flop_counter` counts every matrix product and convolution: a multiplication
@@ -20,7 +20,50 @@ from torch.utils.flop_counter import FlopCounterMode
 from headway.core.embedding import project
 from headway.core.interfaces import Seq2Seq
 from headway.language_models.interfaces import NeuralLanguageModel
-from headway.study.model_parts import named_parts, part_of
+
+
+class ModelPart(NamedTuple):
+    """A brick, such as the attention of one layer, or a matrix that stands alone."""
+
+    name: str
+    parameters: int
+    """Numbers that are learned; those that an earlier part has as well are counted there."""
+    same_as: str
+    """The parameter of an earlier part that this one is, if it is one; else empty."""
+
+
+def parts_of(model: nn.Module) -> list[ModelPart]:
+    """Every part, in the model's order: together they have each parameter once."""
+    first_names: dict[nn.Parameter, str] = {}
+    parts = []
+    for name, parameters in named_parts(model):
+        known = [first_names[p] for p in parameters.values() if p in first_names]
+        new = {p: own for own, p in parameters.items() if p not in first_names}
+        first_names |= new
+        parts.append(ModelPart(name, sum(p.numel() for p in new), "" if new else ", ".join(known)))
+    return parts
+
+
+def named_parts(module: nn.Module, name: str = "") -> Iterator[tuple[str, dict[str, nn.Parameter]]]:
+    """The parameters of each part by name. A module is a part if nothing below it has modules of
+    its own: attention with its projections is one, a layer is not."""
+    prefix = f"{name}." if name else ""
+    if name and not any(True for child in module.children() for _ in child.children()):
+        own = module.named_parameters(prefix=name, remove_duplicate=False)
+        if parameters := dict(own):
+            yield name, parameters
+        return
+    for key, child in module._modules.items():
+        if child is not None:
+            yield from named_parts(child, prefix + key)
+    for key, parameter in module.named_parameters(recurse=False, remove_duplicate=False):
+        yield prefix + key, {prefix + key: parameter}
+
+
+def part_of(name: str, parts: list[str]) -> str:
+    """The part that a module belongs to; empty for one that holds several."""
+    return next((part for part in parts if f"{name}.".startswith(f"{part}.")), "")
+
 
 OUTPUT = "output_weight"
 """The matrix of the last product, whether it is a part of its own or another's too."""
@@ -123,21 +166,6 @@ def _forward(
     operations[OUTPUT] = forward - before
     operations[ELSEWHERE] = forward - sum(operations.values())
     return operations, logits
-
-
-def operations_per_target_token(
-    build: Callable[[], nn.Module], *, source_length: int, target_length: int
-) -> float:
-    """Operations forward of a translator for each token of the target, the source's reading shared
-    among them."""
-    found = count(build, PASS_OF_PAIRS, Lengths(1, source_length, target_length))
-    return found.forward / found.tokens
-
-
-def operations_per_token(build: Callable[[], nn.Module], *, length: int) -> float:
-    """Operations forward of a language model for each token of texts of this length."""
-    found = count(build, PASS_OF_TEXT, Lengths(1, 0, length))
-    return found.forward / found.tokens
 
 
 @contextmanager

@@ -4,7 +4,7 @@ VERBS = {
     "train": "headway.translation.spec:SPEC",
     "files": "headway.translation.pairs:refuse_unreadable",
     "evaluate": "headway.commands.evaluate:evaluate_translations",
-    "inspect": "headway.inspection.translators:opened",
+    "inspect": "headway.inspection.opened_runs:opened_translator",
     "compare": "headway.study.compared_translators:entrant",
     "count": "headway.study.operation_counting:PASS_OF_PAIRS",
     "demo": "headway.commands.demo:demonstrate_translation",

@@ -19,7 +19,6 @@ export const words = {
     source: "source", fed: "fed ▸ then written", seen: "fed", writes: "writes {piece}",
     habits: "What this head does here", share: "Weight that goes there; the mark is what equal weights would pay.",
     name: "{where}: {what}", spread: "Spread of the weights (100 %: all alike): {spread}.", short: "L{layer} H{head}",
-    "pronoun": "pronoun", looks: "“{pronoun}” looks most at “{word}” ({weight}).",
     "h previous": "previous", "h itself": "itself", "h next": "next", "h same word": "same piece", "h punctuation": "punctuation", "h first": "first token",
     "h marker": "marker", "h same place": "same place", "h diffuse": "diffuse", "h mixed": "mixed",
     numbers: "Every number of this cell ↓",
@@ -36,7 +35,6 @@ export const words = {
     source: "原文", fed: "输入 ▸ 随后写出", seen: "输入", writes: "写出 {piece}",
     habits: "这个头在这里做什么", share: "落在该处的权重；竖线是平均分配时的份额。",
     name: "{where}：{what}", spread: "权重的分散程度（100 %：完全均匀）：{spread}。", short: "层{layer} 头{head}",
-    "pronoun": "代词", looks: "“{pronoun}”最看“{word}”（{weight}）。",
     "h previous": "前一个", "h itself": "自己", "h next": "后一个", "h same word": "相同子词", "h punctuation": "标点", "h first": "首个",
     "h marker": "特殊符号", "h same place": "相同位置", "h diffuse": "分散", "h mixed": "混合",
     numbers: "这一格的每个数字 ↓",
@@ -86,7 +84,7 @@ async function opened({ part, sentence, t }) {
     const weights = (r, c) => starts.reduce((sum, start) => sum + maps.values[start + r * n + c], 0) / (255 * starts.length);
     return shownMap(weights, (r, c) => visible.values[r * n + c], rows, columns);
   };
-  return { kind, nLayers, nHeads, tokens, rows, columns, map, axes: { rows: t(sides.rows), columns: t(sides.columns === "fed" ? "seen" : sides.columns) } };
+  return { kind, nLayers, nHeads, rows, columns, map, axes: { rows: t(sides.rows), columns: t(sides.columns === "fed" ? "seen" : sides.columns) } };
 }
 
 function drawn(view, context, again) {
@@ -112,7 +110,7 @@ function toolbar({ kind, nLayers }, { part, t }, again) {
       type: "button", "aria-pressed": String(value === current), on: { click: () => choose(value) },
     }, text)));
   const orders = [["layer", t("byLayer")], ...kind.habits.names.map((name) => [name, t(`h ${name}`)]),
-    ...(kind.pronouns ? [["pronoun", t("pronoun")]] : []), ["diffuse", t("h diffuse")]];
+    ["diffuse", t("h diffuse")]];
   const order = h("select", { on: { change: (event) => change({ order: event.target.value }) } },
     orders.map(([value, text]) => h("option", { value }, text)));
   order.value = orders.some(([value]) => value === set.order) ? set.order : "layer";
@@ -128,7 +126,6 @@ function toolbar({ kind, nLayers }, { part, t }, again) {
 /* How much of a head is what they are sorted by; null where that cannot be said. */
 function measure({ kind }, order, layer, head) {
   if (order === "diffuse") return kind.habits.spread[layer][head];
-  if (order === "pronoun") return Math.max(...kind.pronouns.weights[layer][head]);
   return kind.habits.shares[layer][head][kind.habits.names.indexOf(order)] ?? null;
 }
 
@@ -151,7 +148,7 @@ function grid(view, context, show) {
     tiles.push({ element, layer, head });
     return element;
   };
-  const known = set.order === "diffuse" || (set.order === "pronoun" && kind.pronouns) || kind.habits.names.includes(set.order);
+  const known = set.order === "diffuse" || kind.habits.names.includes(set.order);
   let found;
   if (known) {
     const all = layers.flatMap((layer) => heads.map((head) => ({ layer, head, value: measure(view, set.order, layer, head) })));
@@ -212,7 +209,7 @@ function strongest(view, layer, i, j) {
 }
 
 /* Bars: where a head's weight goes, beside what equal weights would pay. */
-function habits({ kind, tokens }, layer, head, t) {
+function habits({ kind }, layer, head, t) {
   const { names, shares, even, spread } = kind.habits;
   const bars = names.map((name, i) => ({ name: t(`h ${name}`), share: shares[layer][head][i], even: even[i] }))
     .filter(({ share }) => share !== null).sort((a, b) => b.share - a.share);
@@ -223,13 +220,5 @@ function habits({ kind, tokens }, layer, head, t) {
         h("span", { class: "fill", style: { width: `${100 * share}%` } }), h("span", { class: "even", style: { left: `${100 * mark}%` } })),
       h("span", { class: "value" }, percent(share))))),
     h("p", { class: "soft" }, t("share")),
-    h("p", {}, t("spread", { spread: percent(spread[layer][head]) }), " ", h("b", {}, looks(kind, tokens, layer, head, t))));
-}
-
-function looks({ kind, pronouns }, tokens, layer, head, t) {
-  if (!pronouns) return "";
-  const side = entries(tokens[kind.startsWith("encoder") ? "source" : "fed"], { words: true, markers: true });
-  return pronouns.rows.map((row, i) => t("looks", {
-    pronoun: side[row].label, word: side[pronouns.columns[layer][head][i]].label, weight: percent(pronouns.weights[layer][head][i]),
-  })).join(" ");
+    h("p", {}, t("spread", { spread: percent(spread[layer][head]) })));
 }

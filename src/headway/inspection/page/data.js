@@ -1,4 +1,4 @@
-/* Arrays of the document: { shape, kind, data } as inspection/packing.py writes them. */
+/* Arrays of the document: { shape, kind, data } as inspection/html_page.py writes them. */
 
 const KINDS = { u8: Uint8Array, i32: Int32Array, f32: Float32Array };
 const read = new WeakMap();

@@ -1,8 +1,8 @@
-/* The paper's ideas on this model: positions, masks, why the scale is there, what embeddings mean. */
+/* The paper's ideas on this model: positions, masks, why the scale is there. */
 
 import { h, svg } from "./dom.js";
 import { unpack } from "./data.js";
-import { short, whole } from "./numbers.js";
+import { short } from "./numbers.js";
 import { paint, legend } from "./heat.js";
 
 export const part = "ideas";
@@ -27,9 +27,7 @@ export const words = {
     scaleLead: "Each attention of this sentence with its scale and without. Without it the scores spread √d_k times as far, softmax puts most weight on one key, and less gradient gets through it: Σ p (1 − p) is the sum of its derivatives, 0 where all weight is on one key.",
     attention: "attention", largest: "largest weight", gradient: "gradient Σ p (1 − p)", spread: "spread of scores",
     withScale: "with 1/√d_k", without: "without",
-    neighbours: "What embeddings mean", neighboursLead: "For each piece the pieces whose embeddings point the same way, with their cosine. Of {n} random directions of {d} numbers the nearest has a cosine of up to {chance} in 19 of 20 cases: what is no nearer is grey, and says nothing.",
-    onlyChance: "No piece is nearer to another than chance alone explains.",
-    source: "source", target: "target", below: "−{n}", above: "+{n}", position: "position", dimension: "dimension",
+    below: "−{n}", above: "+{n}", position: "position", dimension: "dimension",
   },
   zh: {
     title: "这些思想在此模型上",
@@ -50,9 +48,7 @@ export const words = {
     scaleLead: "本句的每个注意力，有缩放与没有缩放相比。没有缩放时分数的离散程度大 √d_k 倍，softmax 把大部分权重放到一个键上，通过它的梯度随之减少：Σ p (1 − p) 是其导数之和，全部权重在一个键上时为 0。",
     attention: "注意力", largest: "最大权重", gradient: "梯度 Σ p (1 − p)", spread: "分数的标准差",
     withScale: "除以 √d_k", without: "不除",
-    neighbours: "词向量的含义", neighboursLead: "与每个子词方向最接近的子词及其余弦。{n} 个 {d} 维的随机方向中，最近的一个在 20 次里有 19 次余弦不超过 {chance}：不比它更近的显示为灰色，说明不了什么。",
-    onlyChance: "没有哪两个子词的接近程度超出随机所能解释的。",
-    source: "原文", target: "输出", below: "−{n}", above: "+{n}", position: "位置", dimension: "维度",
+    below: "−{n}", above: "+{n}", position: "位置", dimension: "维度",
   },
 };
 
@@ -62,8 +58,7 @@ export function draw(root, context) {
     run.positions ? positions(run.positions, t)
       : h("p", { class: "soft" }, t("noPositions"), " ", t(`${run.order_known_by}_knows`, { kind: run.model.positions })),
     masks([causal(context), padding(context)].filter(Boolean), t),
-    part.scale.length > 0 && scales(part.scale, t),
-    part.neighbours && neighbours(part.neighbours, t)));
+    part.scale.length > 0 && scales(part.scale, t)));
 }
 
 function positions({ kind, table, similarity }, t) {
@@ -147,19 +142,4 @@ function both({ scaled, unscaled }, key, found) {
   const bar = (value, kind) => h("span", { class: "measure" },
     h("span", { class: `fill ${kind}`, "aria-hidden": "true", style: { width: `${(5 * value) / most}rem` } }), short(value));
   return [bar(scaled[key], "one"), bar(unscaled[key], "two")];
-}
-
-function neighbours({ pieces, n, d, chance }, t) {
-  const any = pieces.some(({ near }) => near.some(({ cosine }) => cosine > chance));
-  return [
-    h("h3", {}, t("neighbours")),
-    h("p", { class: "soft" }, t("neighboursLead", { n: whole(n), d, chance: chance.toFixed(2) }), " ", any ? "" : h("b", {}, t("onlyChance"))),
-    ["source", "target"].map((side) => {
-      const own = pieces.filter((one) => one.side === side);
-      return own.length > 0 && h("details", { open: own.length < 30 }, h("summary", {}, t(side)),
-        h("dl", { class: "near" }, own.map((one) => h("div", {}, h("dt", {}, one.piece),
-          h("dd", {}, one.near.map(({ piece, cosine }) =>
-            h("span", { class: cosine > chance ? "one-near" : "one-near soft" }, piece, h("small", {}, ` ${cosine.toFixed(2)}`))))))));
-    }),
-  ];
 }

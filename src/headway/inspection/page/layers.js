@@ -10,34 +10,30 @@ export const words = {
   en: {
     title: "Layer by layer", lead: "What the model would already say after each layer, whether its vectors stay apart, and, of a translator, which words of the source its translation hangs on.",
     lens: "What each layer would already write", lensLead: "Each decoder layer’s vectors through the last norm and the output matrix, as if no layer came behind (logit lens). The last row is what the model says.",
-    nearest: "What each encoder layer is nearest to", nearestLead: "The embedding that points most the same way as the vector at each position (cosine). A token that stays near itself keeps its own meaning; one that moves away takes on what is around it.",
     show: "Show", guess: "best guess", rank: "rank of the right one", layer: "layer {layer}", axis: "layer", in: "goes in", right: "as the final one",
-    guessScale: "Strong colour: probable. Framed: already the token that is written.", nearScale: "Strong colour: close (cosine 1). Framed: still its own embedding.",
-    position: "Position", final: "written", read: "read",
+    guessScale: "Strong colour: probable. Framed: already the token that is written.",
+    position: "Position", final: "written",
     pointGuess: "Point at a cell, or move to it with Tab and the arrow keys.", told: "{layer}, {token}: {top}. The right one has {value}, rank {rank}.",
     streams: "The stream by layer", norms: "Mean length of a vector", similar: "Mean cosine between positions", collapse: "above {limit}: positions can hardly be told apart",
     apart: "Positions stay apart in all layers.", collapsed: "Collapse: in {where} positions are almost the same vector.",
     encoder: "encoder", decoder: "decoder",
     importance: "Which source words matter", importanceLead: "Left: how much the writing looks at the word (alignment layer, mean of heads and steps). Right: how much probability this same translation loses when the word is taken out of the source.",
     attention: "attention", deletion: "lost without it (nats)", word: "word", only: "This model has no attention over the source; only deletion is shown.",
-    agreement: "Rank correlation {value} (1: the same order; 0: no relation).", apartMost: "Most apart: {word}, place {first} by attention, {second} by deletion.",
     tooMany: "Words are taken out one by one where there are at most {most}; this text has {n}.",
     loss: "Without {word}, token by token:", lossScale: "nats lost; below 0: the token became more probable", choose: "Choose a word to see which tokens lose.",
   },
   zh: {
     title: "逐层", lead: "每一层之后模型已经会说什么，各位置的向量是否仍可区分，翻译模型的译文又依赖原文的哪些词。",
     lens: "每一层已经会写什么", lensLead: "解码器各层的向量直接经过最后的归一化和输出矩阵，仿佛后面没有别的层（logit lens）。最后一行就是模型的输出。",
-    nearest: "编码器每一层最接近什么", nearestLead: "与该位置向量方向最一致的词嵌入（余弦）。靠近自己的词保留本义；离开的词吸收了上下文。",
     show: "显示", guess: "最佳猜测", rank: "正确者的名次", layer: "第 {layer} 层", axis: "层", in: "输入", right: "与最终一致",
-    guessScale: "颜色越深概率越大。带框：已经是最终写出的子词。", nearScale: "颜色越深越接近（余弦 1）。带框：仍最接近自己的嵌入。",
-    position: "位置", final: "写出", read: "读入",
+    guessScale: "颜色越深概率越大。带框：已经是最终写出的子词。",
+    position: "位置", final: "写出",
     pointGuess: "指向一格，或用 Tab 与方向键移动到它。", told: "{layer}，{token}：{top}。正确者 {value}，第 {rank} 名。",
     streams: "各层的残差流", norms: "向量的平均模", similar: "位置之间的平均余弦", collapse: "高于 {limit}：各位置几乎无法区分",
     apart: "各层的位置都可区分。", collapsed: "塌缩：在{where}中各位置几乎是同一个向量。",
     encoder: "编码器", decoder: "解码器",
     importance: "哪些原文词重要", importanceLead: "左：写译文时看这个词多少（对齐层，各头各步平均）。右：从原文去掉这个词后，同一译文损失多少概率。",
     attention: "注意力", deletion: "去掉后的损失（奈特）", word: "词", only: "这个模型对原文没有注意力，只显示删除的影响。",
-    agreement: "秩相关 {value}（1：顺序相同；0：无关）。", apartMost: "分歧最大：{word}，按注意力第 {first}，按删除第 {second}。",
     tooMany: "至多 {most} 个词时才逐个去掉来比较；这个句子有 {n} 个。",
     loss: "去掉 {word} 后逐个子词：", lossScale: "损失的奈特；小于 0 表示概率反而变大", choose: "选一个词，看哪些子词受损。",
   },
@@ -47,28 +43,25 @@ const set = { ranks: false };
 
 export function draw(root, { part, sentence, t }) {
   const written = sentence.tokens.target.map(({ piece }) => piece);
-  const read = sentence.tokens.source.map(({ piece }) => piece);
   root.append(
-    part.lens ? guesses("lens", part.lens, written, t) : "",
-    part.nearest ? guesses("nearest", part.nearest, read, t) : "",
+    part.lens ? guesses(part.lens, written, t) : "",
     part.encoder || part.decoder ? streams(part, t) : "",
     part.importance ? importance(part.importance, written, t) : "");
 }
 
 /* A table: a row a layer, a column a position, in each cell the best guess. */
-function guesses(name, held, right, t) {
+function guesses(held, right, t) {
   const [ids, values, rank, value] = [held.ids, held.values, held.rank, held.value].map(unpack);
   const [nLayers, n, nTop] = ids.shape;
   const readout = h("p", { class: "readout", "aria-live": "polite" }, t("pointGuess"));
-  const write = name === "lens" ? percent : (cosine) => short(cosine);
   const layerName = (k) => (k === 0 ? t("in") : t("layer", { layer: k - 1 }));
   const box = h("div", {});
   const cell = (k, i) => {
     const piece = held.pieces[ids.at(k, i, 0)];
     const place = rank.at(k, i);
     const tell = () => {
-      const top = [...Array(nTop).keys()].map((m) => `${held.pieces[ids.at(k, i, m)]} ${write(values.at(k, i, m))}`).join(" · ");
-      readout.textContent = t("told", { layer: layerName(k), token: right[i], top, value: write(value.at(k, i)), rank: place });
+      const top = [...Array(nTop).keys()].map((m) => `${held.pieces[ids.at(k, i, m)]} ${percent(values.at(k, i, m))}`).join(" · ");
+      readout.textContent = t("told", { layer: layerName(k), token: right[i], top, value: percent(value.at(k, i)), rank: place });
     };
     const share = set.ranks ? 1 / place : Math.max(0, values.at(k, i, 0));
     return h("td", { class: place === 1 ? "right" : "", style: { "--share": String(share) } },
@@ -81,17 +74,17 @@ function guesses(name, held, right, t) {
     const table = h("table", { class: "guesses" },
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("position")), right.map((_, i) => h("th", { scope: "col", class: "soft" }, String(i))))),
       h("tbody", {}, [...Array(nLayers).keys()].map((k) => h("tr", {}, h("th", { scope: "row" }, layerName(k)), [...Array(n).keys()].map((i) => cell(k, i))))),
-      h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, t(name === "lens" ? "final" : "read")), right.map((piece) => h("td", {}, piece)))));
+      h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, t("final")), right.map((piece) => h("td", {}, piece)))));
     steer(table);
     const forms = [[false, t("guess")], [true, t("rank")]].map(([ranks, text]) => h("button", {
       type: "button", "aria-pressed": String(set.ranks === ranks), on: { click: () => { set.ranks = ranks; show(); } },
     }, text));
     box.append(h("div", { class: "toolbar" }, h("div", { class: "choose", role: "group", "aria-label": t("show") }, forms),
-      h("span", { class: "soft" }, t(name === "lens" ? "guessScale" : "nearScale"))), readout, h("div", { class: "scroll" }, table));
+      h("span", { class: "soft" }, t("guessScale"))), readout, h("div", { class: "scroll" }, table));
     focusAgain();
   };
   show();
-  return h("div", { class: "block" }, h("h3", {}, t(name)), h("p", { class: "soft" }, t(`${name}Lead`)), box);
+  return h("div", { class: "block" }, h("h3", {}, t("lens")), h("p", { class: "soft" }, t("lensLead")), box);
 }
 
 /* One cell of a table can be reached by Tab, the others from there by the arrow keys. */
@@ -160,7 +153,7 @@ function chart(title, sides, series, { low, high, limit }, t) {
 
 /* -- which words matter ----------------------------------------------------------------------- */
 
-function importance({ words: names, attention, lost, rank_correlation: correlation, ranks, most_apart: apart, ...long }, written, t) {
+function importance({ words: names, attention, lost, ...long }, written, t) {
   if (!names) return h("p", { class: "missing" }, t("tooMany", { n: long.n_words, most: long.most }));
   const { row } = unpack(lost);
   const totals = names.map((_, i) => row(i).reduce((sum, one) => sum + one, 0));
@@ -181,7 +174,7 @@ function importance({ words: names, attention, lost, rank_correlation: correlati
   const rows = names.map((name, i) => {
     const button = h("button", { type: "button", class: "bare word", "aria-pressed": "false", on: { click: () => pick(i) } }, name);
     buttons.push(button);
-    return h("li", { class: i === apart ? "apart" : "" },
+    return h("li", {},
       attention && [h("span", { class: "value" }, percent(attention[i])), bar(attention[i] / mostAttention, "to-left")],
       button, bar(Math.abs(totals[i]) / most, totals[i] < 0 ? "gain" : "loss"), h("span", { class: "value" }, short(totals[i])));
   });
@@ -189,8 +182,6 @@ function importance({ words: names, attention, lost, rank_correlation: correlati
     h("li", { class: "heads soft" }, attention && [h("span", {}), h("span", { class: "end" }, t("attention"))], h("span", { class: "middle" }, t("word")), h("span", {}, t("deletion")), h("span", {})),
     rows);
   roving(list, "button");
-  const verdict = attention ? [correlation === null ? "" : t("agreement", { value: short(correlation) }), " ",
-    apart === null || apart === undefined ? "" : h("b", {}, t("apartMost", { word: names[apart], first: ranks[0][apart], second: ranks[1][apart] }))] : [t("only")];
-  return h("div", { class: "block" }, h("h3", {}, t("importance")), h("p", { class: "soft" }, t("importanceLead")), h("p", {}, verdict),
+  return h("div", { class: "block" }, h("h3", {}, t("importance")), h("p", { class: "soft" }, t("importanceLead")), attention ? "" : h("p", {}, t("only")),
     list, details);
 }
