@@ -26,10 +26,11 @@ from headway.core.errors import DataError
 from headway.core.lines import open_bytes
 from headway.corpora.corpus import Corpus
 from headway.localization.formats import tmx, xliff
+from headway.localization.formats.documents import Document
 from headway.localization.formats.file_kinds import reader_of, suffix_of
 from headway.localization.formats.xliff_units import XliffUnits
 from headway.localization.formats.xml_encoding import read_contents
-from headway.localization.placeholders.segments import Code, Document, Segment
+from headway.localization.placeholders.segments import Code, Segment
 
 ARGUED = {
     "kit-ImportTest1J_many.tmx": "the third unit lacks UK English; a comment in the file says that "

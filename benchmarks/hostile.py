@@ -38,9 +38,8 @@ from code_files import Kind
 
 import headway
 from headway.corpora.cache import sealed_folder
-from headway.filling.filling import unit_of
+from headway.filling.filling import open_text, unit_of
 from headway.filling.flow import Flow, Steps
-from headway.filling.plain_text import open_text
 from headway.localization.formats.file_kinds import opener_of
 from headway.localization.formats.piecewise import Translated
 from headway.localization.placeholders.own_codes import compiled

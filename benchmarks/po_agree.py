@@ -25,7 +25,7 @@ from record import add_data_option, add_record_option, exit_status, parser, tabl
 
 from headway.core.errors import DataError
 from headway.core.lines import open_bytes
-from headway.localization.formats.documents import EditableDocument
+from headway.localization.formats.documents import Document
 from headway.localization.formats.po import open_document
 from headway.localization.formats.po_entries import read_entries, read_header
 from headway.localization.placeholders.segments import Segment
@@ -89,7 +89,7 @@ def examine(path: Path, row: dict[str, str], folder: Path) -> Outcome:
     )
 
 
-def fill(path: Path, document: EditableDocument, folder: Path) -> list[str]:
+def fill(path: Path, document: Document, folder: Path) -> list[str]:
     """Fill the file in several ways; what went wrong."""
     with open_bytes(path) as file:
         original = file.read()
@@ -110,13 +110,13 @@ def fill(path: Path, document: EditableDocument, folder: Path) -> list[str]:
     return [*troubles, *misread(before_file, after_file), *complaints(before_file, after_file)]
 
 
-def alone(document: EditableDocument, number: int) -> bool:
+def alone(document: Document, number: int) -> bool:
     """Whether a gap is the only one of its entry."""
     line = document.gaps[number].line
     return sum(gap.line == line for gap in document.gaps[max(0, number - 1) : number + 2]) == 1
 
 
-def only_changed_in(document: EditableDocument, number: int, before: bytes, after: bytes) -> bool:
+def only_changed_in(document: Document, number: int, before: bytes, after: bytes) -> bool:
     """Whether the lines that differ lie between the entry before this one and the next."""
     old, new = before.split(b"\n"), after.split(b"\n")
     shorter = min(len(old), len(new))

@@ -10,8 +10,7 @@ from headway import Translator, translate_files
 from headway.core.config import read_toml
 from headway.core.errors import DataError
 from headway.demo import generate
-from headway.localization.checks.calibration import Calibration
-from headway.localization.checks.calibration import Checker
+from headway.localization.checks.calibration import Calibration, Checker
 from headway.localization.checks.training_stats import TrainingStats
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")

@@ -9,13 +9,13 @@ from code_files import KINDS, Kind
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from headway.filling.filling import unit_of
+from headway.filling.filling import open_text, unit_of
 from headway.filling.flow import Flow, Steps
-from headway.filling.plain_text import open_text
+from headway.localization.formats.documents import Document
 from headway.localization.formats.file_kinds import opener_of
 from headway.localization.formats.splitting import restored, trimmed
 from headway.localization.placeholders.codes import parsed
-from headway.localization.placeholders.segments import Document, Segment
+from headway.localization.placeholders.segments import Segment
 
 WHITE = [" ", "\t", "\n", "\f", "\v", "\x85", "\u2028", "\u2029", "\xa0", "\u2009", "\u3000"]
 UNSEEN = ["\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u202b", "\u202c", "\u2060", "\ufeff"]

@@ -22,8 +22,8 @@ EXCEPTIONS = {
     "own_codes._PART": "in a pattern of at most 500 characters, whose brackets are closed",
     "sentences._INITIALS": "in the last 40 characters",
     "sentences._WORD": "in the last 40 characters",
-    "strings_files._OR_END": "fitted at a place, by `taken`",
-    "strings_files._TEXT": "fitted at a place, by `taken`",
+    "key_values._OR_END": "fitted at a place, by `taken`",
+    "key_values._TEXT": "fitted at a place, by `taken`",
 }
 
 

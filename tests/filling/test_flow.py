@@ -7,6 +7,7 @@ from headway.filling.flow import Flow, Steps
 from headway.filling.interfaces import Checks, Judgement, MemoryLookup, TermChecker
 from headway.filling.judging import RunChecks
 from headway.localization.checks.calibration import Verdict
+from headway.localization.formats.documents import Width
 from headway.localization.formats.piecewise import MISSING
 from headway.localization.formats.units import (
     DOUBTFUL,
@@ -18,7 +19,7 @@ from headway.localization.formats.units import (
     Outcome,
     Unit,
 )
-from headway.localization.placeholders.segments import Segment, Width
+from headway.localization.placeholders.segments import Segment
 from headway.translation.coded import SegmentTranslation
 
 

@@ -6,12 +6,12 @@ import pytest
 
 from headway.filling.flow import Flow, Steps
 from headway.filling.judging import RunChecks
-from headway.localization.checks.calibration import Calibration
-from headway.localization.checks.calibration import Checker, Verdict
+from headway.localization.checks.calibration import Calibration, Checker, Verdict
 from headway.localization.checks.output_checks import ModelEvidence
 from headway.localization.checks.training_stats import TrainingStats
+from headway.localization.formats.documents import Width
 from headway.localization.formats.units import Match, Outcome, Unit
-from headway.localization.placeholders.segments import Segment, Width
+from headway.localization.placeholders.segments import Segment
 from headway.localization.terms.glossary import Glossary, GlossaryRow
 from headway.localization.terms.keeping import Terms
 from headway.translation.coded import SegmentTranslation

@@ -9,20 +9,21 @@ from typing import NamedTuple
 
 from headway.core.disk import write_bytes
 from headway.core.errors import DataError, UserError
-from headway.core.lines import check_file, shown
+from headway.core.lines import check_file, read_lines, shown
 from headway.filling.flow import Cut, Flow, Steps, Translate
 from headway.filling.inputs import FileJob
 from headway.filling.journal import Journal
-from headway.filling.plain_text import open_text
-from headway.filling.rows import UNWRITABLE, FileReport, report_of
+from headway.filling.rows import MADE_BLANK, UNWRITABLE, FileReport, report_of
 from headway.languages.codes import LanguagePair, same_language
+from headway.localization.formats.documents import Document, Gap
 from headway.localization.formats.file_kinds import is_plain_text, opener_of, suffix_of
 from headway.localization.formats.keyed import completed
 from headway.localization.formats.piecewise import MISSING
+from headway.localization.formats.spans import Decoded, Entry, of_entries
 from headway.localization.formats.splitting import lines_of
 from headway.localization.formats.units import Outcome, Unit
 from headway.localization.placeholders.accelerators import ALWAYS, sign_of
-from headway.localization.placeholders.segments import Document, Gap, Segment
+from headway.localization.placeholders.segments import Segment
 
 AT_ONCE = 2048
 """Units that go through the flow together, whatever files they are of."""
@@ -95,6 +96,28 @@ def open_one(job: FileJob, wanted: LanguagePair, *, overwrite: bool) -> Document
         return document
     check_file(job.onto)
     return completed(document, file, job.onto)
+
+
+def open_text(path: Path, *_: object) -> Document:
+    """Plain text: as many lines come out as go in, and one that is left is blank.
+
+    Raises:
+        DataError: as `read_lines`.
+    """
+    text, entries = "", list[Entry | str]()
+    for number, line in enumerate(read_lines(path), start=1):
+        if line is None or Segment((line,)).blank:
+            text += line or ""
+            entries.append(MADE_BLANK if line is None else "blank_side")
+        else:
+            at = len(text), len(text)
+            entries.append(Entry(line, number, *at, _as_line, beside=True))
+        text += "\n"
+    return of_entries(Decoded(path, text), entries, (None, None), overwrite=False)
+
+
+def _as_line(new: Segment) -> str:
+    return new.text.replace("\n", " ")
 
 
 def check_languages(document: Document, wanted: LanguagePair, file: Path) -> None:

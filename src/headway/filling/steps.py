@@ -11,7 +11,7 @@ from headway.filling.flow import Steps
 from headway.filling.interfaces import MemoryLookup
 from headway.filling.judging import RunChecks
 from headway.languages.codes import LanguagePair
-from headway.localization.placeholders.segments import Document
+from headway.localization.formats.documents import Document
 from headway.localization.terms import NONE
 from headway.operations.shipped import open_folder
 

@@ -11,9 +11,8 @@ from headway.core.cleaning import Report, clean
 from headway.core.errors import DataError
 from headway.languages.codes import Languages, same_language
 from headway.localization.formats.file_kinds import reader_of, suffix_of
-from headway.localization.formats.po import named_header
+from headway.localization.formats.po import message_forms, named_header
 from headway.localization.formats.po_entries import read_entries
-from headway.localization.formats.po_plurals import message_forms, message_text
 from headway.localization.formats.qt import qt_messages
 from headway.localization.formats.tmx import tmx_units
 from headway.localization.formats.xliff_units import XliffUnits
@@ -165,7 +164,7 @@ def _po(path: Path, _languages: Languages) -> Iterator[Version]:
         if entry.obsolete or entry.header:
             continue
         names = [name for name in ("msgctxt", "msgid") if name in entry.texts]
-        named = [message_text(entry, name, header.encoding) for name in names]
+        named = [entry.text(name, header.encoding) for name in names]
         for one in message_forms(entry, header):
             if one.target is not None:
                 key = "\4".join([*named, str(one.form)])

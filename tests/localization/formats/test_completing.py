@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from headway.core.errors import ConfigError, DataError
+from headway.localization.formats.documents import Document
 from headway.localization.formats.file_kinds import opener_of
 from headway.localization.formats.keyed import completed
-from headway.localization.placeholders.segments import Document, Segment
+from headway.localization.placeholders.segments import Segment
 
 
 def opened(file: Path, onto: Path) -> Document:

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from headway.core.errors import DataError
 from headway.localization.formats import json_files
+from headway.localization.formats.documents import Document
 from headway.localization.formats.json_files import open_arb, open_document
 from headway.localization.formats.keyed import texts_of
 from headway.localization.formats.spans import read_decoded
-from headway.localization.placeholders.segments import Document, Segment
+from headway.localization.placeholders.segments import Segment
 
 
 def filled(path: Path, data: str, language: str | None = "de") -> str:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from headway.core.cleaning import Report
 from headway.core.errors import DataError
 from headway.corpora.corpus import Corpus
-from headway.localization.formats.documents import EditableDocument
-from headway.localization.formats.po import open_document, po_languages, read_po
-from headway.localization.formats.po_text import escape, unescape, wrapped
-from headway.localization.placeholders.segments import Document, Segment
+from headway.localization.formats.documents import Document
+from headway.localization.formats.po import escape, open_document, po_languages, read_po, wrapped
+from headway.localization.formats.po_entries import unescape
+from headway.localization.placeholders.segments import Segment
 
 HEADER = (
     'msgid ""\nmsgstr ""\n"Language: de\\n"\n'
@@ -94,7 +94,7 @@ def read(path: Path) -> tuple[list[tuple[str, str, int]], Report]:
     return [(pair.source, pair.target, pair.line) for pair in pairs], report
 
 
-def opened(path: Path, *, overwrite: bool = False) -> EditableDocument:
+def opened(path: Path, *, overwrite: bool = False) -> Document:
     document = open_document(path, None, None, overwrite)
     assert isinstance(document, Document)
     return document

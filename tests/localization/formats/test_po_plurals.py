@@ -10,7 +10,7 @@ from headway.core.cleaning import Pair, Report
 from headway.corpora.corpus import Corpus
 from headway.filling.filling import unit_of
 from headway.languages.codes import LanguagePair
-from headway.localization.formats.documents import EditableDocument
+from headway.localization.formats.documents import Document
 from headway.localization.formats.po import open_document, read_po
 from headway.localization.formats.units import Match
 from headway.localization.memory.building import memory_of, memory_of_pairs
@@ -57,7 +57,7 @@ def catalogue(
     return path
 
 
-def opened(path: Path) -> EditableDocument:
+def opened(path: Path) -> Document:
     return open_document(path, None, None, False)
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from headway.localization.formats.key_values import open_properties as open_document
 from headway.localization.formats.keyed import texts_of
-from headway.localization.formats.properties import open_document
 from headway.localization.placeholders.segments import Segment
 
 

@@ -5,8 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headway.core.errors import DataError
+from headway.localization.formats.key_values import open_strings as open_document
 from headway.localization.formats.keyed import texts_of
-from headway.localization.formats.strings_files import open_document
 from headway.localization.placeholders.segments import Segment
 
 FILE = (

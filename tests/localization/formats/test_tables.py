@@ -10,16 +10,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headway.core.errors import DataError
-from headway.localization.formats.spans import SpanDocument
+from headway.localization.formats.documents import Document
 from headway.localization.formats.tables import open_jsonl, open_tsv
-from headway.localization.placeholders.segments import Document, Segment
+from headway.localization.placeholders.segments import Segment
 
-Open = Callable[..., SpanDocument]
+Open = Callable[..., Document]
 
 
 def opened(
     open_document: Open, path: Path, data: bytes, *, overwrite: bool = False, to: str | None = "de"
-) -> SpanDocument:
+) -> Document:
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     document = open_document(path, "en", to, overwrite)
     assert isinstance(document, Document)

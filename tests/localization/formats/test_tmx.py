@@ -11,8 +11,9 @@ from headway.core.cleaning import Pair, Report
 from headway.core.errors import ConfigError, DataError, UserError
 from headway.corpora.corpus import Corpus, languages, read_pairs
 from headway.corpora.reasons import REASONS
+from headway.localization.formats.documents import Document
 from headway.localization.formats.tmx import open_document, read_tmx, tmx_languages
-from headway.localization.placeholders.segments import Document, Segment
+from headway.localization.placeholders.segments import Segment
 
 CHANGED = ' changeid="MT!" changedate="19700101T000000Z"'
 

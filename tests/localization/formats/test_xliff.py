@@ -9,9 +9,10 @@ from headway.core.cleaning import Pair, Report
 from headway.core.errors import DataError, UserError
 from headway.corpora.corpus import Corpus, languages, read_pairs
 from headway.corpora.reasons import REASONS
+from headway.localization.formats.documents import Document
 from headway.localization.formats.xliff import open_document, read_xliff, xliff_languages
-from headway.localization.formats.xliff_states import MADE_BY_MACHINE
-from headway.localization.placeholders.segments import Document, Segment
+from headway.localization.formats.xliff_units import MADE_BY_MACHINE
+from headway.localization.placeholders.segments import Segment
 
 NEW = 'state="needs-review-translation" state-qualifier="mt-suggestion"'
 """What a target that a machine wrote bears, up to version 1.2."""

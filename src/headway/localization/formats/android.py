@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from html import unescape
 
+from headway.localization.formats.key_values import paired_surrogates
 from headway.localization.formats.markup import (
     MarkupPiece,
     Token,
@@ -19,13 +20,18 @@ from headway.localization.formats.markup import (
     whole,
     writer,
 )
-from headway.localization.formats.plural_entries import inserted, plural_entries
-from headway.localization.formats.spans import Decoded, Entry, Lines, one_language
+from headway.localization.formats.spans import (
+    Decoded,
+    Entry,
+    Lines,
+    inserted,
+    one_language,
+    plural_entries,
+)
 
 _HOLDERS = ("string", "string-array", "plurals")
 _REFERENCE = re.compile(r"[@?][\w.:+/-]+")
 _ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})|\\(.)|(\")|([ \t\r\n]+)", re.DOTALL)
-_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _PLAIN = {"n": "\n", "t": "\t"}
 _SHORT = {"\\": "\\\\", "'": "\\'", '"': '\\"', "\n": "\\n", "\t": "\\t"}
 _OUTER = re.compile(r"\A +| +\Z|(?<= ) +")
@@ -126,8 +132,7 @@ def _unescaped(raw: str) -> str:
             return ""
         return found[4] if quoted else " "
 
-    text = _ESCAPED.sub(plain, unescape(raw))
-    return _PAIR.sub(lambda p: p[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+    return paired_surrogates(_ESCAPED.sub(plain, unescape(raw)))
 
 
 def _written(text: str) -> str:

@@ -9,9 +9,10 @@ from headway.core.cleaning import Pair, Report
 from headway.core.errors import DataError
 from headway.core.lines import shown
 from headway.languages.codes import LanguagePair, Languages, same_language
+from headway.localization.formats.documents import Document, Width
 from headway.localization.formats.file_kinds import is_language
-from headway.localization.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
-from headway.localization.placeholders.segments import Segment, Width
+from headway.localization.formats.spans import Decoded, Entry, Lines, of_entries, read_decoded
+from headway.localization.placeholders.segments import Segment
 
 _SIGNS = ",;\t|"
 _LOOKED_AT = 50
@@ -77,7 +78,7 @@ def csv_languages(path: Path, languages: Languages) -> tuple[str | None, str | N
 
 def open_document(
     path: Path, source_language: str | None, target_language: str | None, overwrite: bool
-) -> SpanDocument:
+) -> Document:
     """A table whose target column is to be filled in.
 
     Raises:
@@ -97,7 +98,7 @@ def open_document(
             else:
                 yield _entry(decoded.text, row, columns, sign)
 
-    return SpanDocument(decoded, entries(), columns.languages, overwrite=overwrite)
+    return of_entries(decoded, entries(), columns.languages, overwrite=overwrite)
 
 
 def _entry(text: str, row: _Row, columns: _Columns, sign: str) -> Entry:

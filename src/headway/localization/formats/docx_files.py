@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from html import unescape
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from headway.core.errors import DataError
 from headway.core.lines import check_file
 from headway.languages.codes import named_language
+from headway.localization.formats.documents import Document
 from headway.localization.formats.markup import (
     MarkupPiece,
     Token,
@@ -25,9 +25,9 @@ from headway.localization.formats.markup import (
     tokens,
     trimmed,
 )
-from headway.localization.formats.spans import Decoded, Entry, SpanDocument
-from headway.localization.formats.xml_events import XmlEvents
-from headway.localization.placeholders.segments import Code, Counts, Gap, Segment
+from headway.localization.formats.spans import Decoded, Entry, of_entries
+from headway.localization.formats.xml_events import check_xml
+from headway.localization.placeholders.segments import Code, Segment
 
 _TEXTS = re.compile(r"word/(document|header\d*|footer\d*|footnotes|endnotes)\.xml")
 _ROOTS = {"header": "w:hdr", "footer": "w:ftr"}
@@ -41,65 +41,56 @@ _FRAMES = frozenset(("w:hyperlink", "w:ins", "w:smarttag", "w:fldsimple"))
 _NAMES = {"<w:b/>": "b", "<w:i/>": "i", "<w:u ": "u", "<w:vertAlign": "sup"}
 
 
-class DocxDocument:
-    """A document whose texts are to be replaced; see `Document`."""
-
-    def __init__(self, path: Path, target_language: str | None, *, overwrite: bool) -> None:
-        self.source_language, self.target_language = named_language(path), target_language
-        check_file(path)
-        self._data = path.read_bytes()
-        languages = self.source_language, target_language
-        self._texts = {
-            name: SpanDocument(text, _entries(text.text), languages, overwrite=overwrite)
-            for name, text in _members(path, self._data).items()
-        }
-        self.gaps: Sequence[Gap] = [gap for one in self._texts.values() for gap in one.gaps]
-        left = sum((Counter(one.counts.left) for one in self._texts.values()), Counter[str]())
-        self.counts = Counts(sum(one.counts.units for one in self._texts.values()), dict(left))
-
-    def can_hold(self, translation: Segment) -> bool:
-        return unescape(escaped(translation.text)) == translation.text
-
-    def filled(
-        self, translations: Sequence[Segment | None], _percents: Sequence[int | None] = ()
-    ) -> bytes:
-        given = iter(translations)
-        new = {
-            name: one.filled(list(islice(given, len(one.gaps))))
-            for name, one in self._texts.items()
-        }
-        packed = io.BytesIO()
-        with zipfile.ZipFile(io.BytesIO(self._data)) as old, zipfile.ZipFile(packed, "w") as out:
-            if all(old.read(name) == data for name, data in new.items()):
-                return self._data
-            for info in old.infolist():
-                data = new.get(info.filename)
-                out.writestr(info, old.read(info) if data is None else data)
-        return packed.getvalue()
-
-
 def open_document(
     path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
-) -> DocxDocument:
+) -> Document:
     """A document of one language, all of whose texts become those of another.
 
     Raises:
         DataError: it is no document of Word, or unpacks to far too much.
     """
-    return DocxDocument(path, target_language, overwrite=overwrite)
+    check_file(path)
+    packed = path.read_bytes()
+    members = _members(path, packed)
+    text, entries = "", list[Entry]()
+    for one in members.values():
+        entries += (
+            entry._replace(start=len(text) + entry.start, end=len(text) + entry.end)
+            for entry in _entries(one.text)
+        )
+        text += one.text + "\0"  # which XML does not have
+
+    def restored(whole: str) -> bytes:
+        if whole == text:
+            return packed
+        both = zip(members.items(), whole.split("\0"), strict=False)
+        new = {name: one.restored(written) for (name, one), written in both}
+        out = io.BytesIO()
+        with zipfile.ZipFile(io.BytesIO(packed)) as old, zipfile.ZipFile(out, "w") as archive:
+            for info in old.infolist():
+                data = new.get(info.filename)
+                archive.writestr(info, old.read(info) if data is None else data)
+        return out.getvalue()
+
+    languages = named_language(path), target_language
+    document = of_entries(
+        Decoded(path, text), entries, languages, overwrite=overwrite, restored=restored
+    )
+    document.can_hold = lambda new: unescape(escaped(new.text)) == new.text
+    return document
 
 
 def _members(path: Path, data: bytes) -> dict[str, Decoded]:
     """The files in a document that hold its texts."""
-    found, n_bytes = dict[str, Decoded](), 0
+    found, room = dict[str, Decoded](), _MOST_BYTES
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             names = [name for name in packed.namelist() if _TEXTS.fullmatch(name)]
             for name in sorted(names, key=lambda name: "document" not in name):
                 with packed.open(name) as file:
-                    raw = file.read(_MOST_BYTES - n_bytes + 1)
-                n_bytes += len(raw)
-                if n_bytes > _MOST_BYTES:
+                    raw = file.read(room + 1)
+                room -= len(raw)
+                if room < 0:
                     raise DataError(
                         f"the texts of a document are at most {_MOST_BYTES >> 20} MiB; those of "
                         f"{path} unpack to more. Part it in several."
@@ -122,10 +113,7 @@ def _decoded(path: Path, name: str, raw: bytes) -> Decoded:
     raw, place = raw[len(mark) :], path / name
     kind = re.match(r"word/([a-z]+)", name)
     assert kind, "only such members are read"
-    events = XmlEvents(place, _ROOTS.get(kind[1], f"w:{kind[1]}"))
-    events.tell(lambda _name, _attributes: None, lambda _name: None)
-    for _ in events.run([raw]):
-        pass
+    check_xml(place, _ROOTS.get(kind[1], f"w:{kind[1]}"), [raw])
     try:
         return Decoded(place, raw.decode(), "utf-8", mark)
     except UnicodeError:

@@ -41,8 +41,8 @@ FILE_KINDS = {
     ".csv": FileKind(".csv_files:open_document", ".csv_files:read_csv", ".csv_files:csv_languages"),
     ".json": FileKind(".json_files:open_document", keyed=True),
     ".arb": FileKind(".json_files:open_arb", keyed=True),
-    ".properties": FileKind(".properties:open_document", keyed=True),
-    ".strings": FileKind(".strings_files:open_document", keyed=True),
+    ".properties": FileKind(".key_values:open_properties", keyed=True),
+    ".strings": FileKind(".key_values:open_strings", keyed=True),
     ".resx": FileKind(".resx:open_document", keyed=True),
     ".srt": FileKind(".subtitles:open_document", keyed=True),
     ".vtt": FileKind(".subtitles:open_document", keyed=True),
@@ -131,7 +131,7 @@ def reader_of(path: Path, *, side: bool = False) -> Reader:
     return Reader(_found(FILE_KINDS[suffix].pairs), _found(FILE_KINDS[suffix].languages))
 
 
-Opener = Callable[[Path, str | None, str | None, bool], Any]
+Opener = Callable[..., Any]
 """From a file, the languages that are asked for, and whether translations are to be replaced, to a
 `headway.localization.placeholders.segments.Document`."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from headway.core.lines import open_bytes
 from headway.languages.codes import named_language
+from headway.localization.formats.documents import Document
 from headway.localization.formats.markup import (
     MarkupPiece,
     Token,
@@ -23,7 +24,7 @@ from headway.localization.formats.markup import (
     whole,
     writer,
 )
-from headway.localization.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
+from headway.localization.formats.spans import Decoded, Entry, Lines, of_entries, read_decoded
 from headway.localization.placeholders.segments import Code, Segment
 
 _INLINE = frozenset(
@@ -55,7 +56,7 @@ _TEMPLATE = re.compile(
 
 def open_document(
     path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
-) -> SpanDocument:
+) -> Document:
     """A page of one language, all of whose texts become those of another.
 
     The `lang` of its outermost element becomes the target language.
@@ -70,7 +71,7 @@ def open_document(
     if lang and lang.text and target_language:
         text = decoded.text[: lang.start] + target_language + decoded.text[lang.end :]
         decoded = replace(decoded, text=text)
-    return SpanDocument(decoded, page_entries(decoded), languages, overwrite=overwrite)
+    return of_entries(decoded, page_entries(decoded), languages, overwrite=overwrite)
 
 
 def _read(path: Path) -> Decoded:

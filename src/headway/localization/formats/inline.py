@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from headway.localization.formats.documents import Edit
-from headway.localization.formats.xml_edits import opened, tag_name
-from headway.localization.formats.xml_events import XmlEvents
+from headway.localization.formats.xml_events import XmlElement
 from headway.localization.placeholders.segments import Code, Segment
 
 START_TAG = re.compile(rb"""<[^<>"'/\s]++(?:[^<>"']++|"[^"]*"|'[^']*')*+>""")
 """A whole start tag or empty tag of well-formed XML."""
-END_TAG = re.compile(rb"</[^>]*>")
+_END_TAG = re.compile(rb"</[^>]*>")
+_INDENTATION_BYTES = 1_000
 
 _LINE_BREAK = re.compile(r"(?<![ \t])[ \t]*[\r\n][ \t\r\n]*")
 _LINE_BREAK_FIRST = re.compile(r"\A[ \t]*[\r\n]")
@@ -61,142 +62,82 @@ class Gathered(NamedTuple):
         return "".join([part if isinstance(part, str) else part.text for part in self.parts])
 
 
+@dataclass
 class InlineText:
-    """Gathers the text and the codes of one segment after the other."""
+    """How the elements of a kind of file are taken where they stand in a text."""
 
-    def __init__(
-        self,
-        events: XmlEvents,
-        role: Callable[[str, Mapping[str, str]], Role],
-        data: bytes = b"",
-    ) -> None:
-        """`data` is the UTF-8 that is being read, if codes shall keep how they are written."""
-        self.active = False
-        """Between `begin` and the end of the segment."""
-        self.natives: Mapping[str, str] = {}
-        """What codes stand for, by the name under which they refer to it."""
-        self.unwrap = False
-        """Line breaks are only layout."""
-        self._events, self._role, self._data = events, role, data
-        self._open: list[_Open] = []
-        self._inside_whole = 0
-        self._n_native = 0
-        self._marks: list[Mark] = []
+    role: Callable[[XmlElement], Role]
+    data: bytes = b""
+    """The UTF-8 that was read, if codes shall keep how they are written."""
+    natives: Mapping[str, str] = field(default_factory=dict)
+    """What codes stand for, by the name under which they refer to it."""
 
-    def begin(self) -> None:
-        self.active = True
-        self._plain = True
-        self._parts: list[str | Code] = []
-        self._events.parser.CharacterDataHandler = self._parts.append
+    def gathered(self, element: XmlElement, *, unwrap: bool = False) -> Gathered:
+        """The text and the codes in an element; to `unwrap`: line breaks are only layout."""
+        if all(isinstance(part, str) for part in element.parts):  # most are
+            plain = [part for part in element.parts if isinstance(part, str)]
+            texts = _unwrapped(plain) if unwrap else plain
+            return Gathered(texts, _has_text(texts))
+        marks: list[Mark] = []
+        parts, native = self._inside(element, marks, unwrap=unwrap, marked=False)
+        parts = _unwrapped(parts) if unwrap else parts
+        return Gathered(parts, native or _has_text(parts), marks)
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if self._inside_whole:
-            self._inside_whole += 1
-            return
-        self._plain = False
-        role = self._role(name, attributes)
-        if role is Role.MARK and any(element.role is Role.MARK for element in self._open):
-            role = Role.PAIR
-        element = _Open(
-            name.rpartition(" ")[2],
-            role,
-            attributes,
-            self._events.position,
-            len(self._parts),
-            self._n_native,
-        )
-        self._open.append(element)
-        if role is Role.PAIR:
-            self._parts.append(
-                Code(
-                    self.natives.get(attributes.get("dataRefStart", ""), element.shown(">")),
-                    self._raw(START_TAG, element.position),
-                )
-            )
-        elif role is Role.WHOLE:
-            self._inside_whole = 1
+    def _inside(
+        self, element: XmlElement, marks: list[Mark], *, unwrap: bool, marked: bool
+    ) -> tuple[list[str | Code], bool]:
+        """The parts in an element, and whether a code among them holds what it stands for."""
+        parts, native = list[str | Code](), False
+        for part in element.parts:
+            if isinstance(part, str):
+                parts.append(part)
+                continue
+            role = self.role(part)
+            if role is Role.WHOLE:
+                parts.append(self._whole(part, part.text))
+                native |= bool(part.text.strip())
+                continue
+            is_mark = role is Role.MARK and not marked
+            inside, held = self._inside(part, marks, unwrap=unwrap, marked=marked or is_mark)
+            native |= held
+            if is_mark:
+                segment = Segment(tuple(_unwrapped(inside) if unwrap else inside))
+                written, name = held or _has_text(inside), part.attributes.get("mid", "")
+                marks.append(Mark(name, segment, written, part.start, part.end))
+            elif inside:
+                inside = [self._tag(part, "Start"), *inside, self._tag(part, "End")]
+            else:  # nothing between the two: they are one code
+                inside = [self._whole(part, "", native="")]
+            parts += inside
+        return parts, native
 
-    def end(self) -> Gathered | None:
-        """The segment ends, and is given; or an element inside of it does."""
-        if not self._open:
-            return self._finish()
-        self._end_element()
-        return None
+    def _whole(self, element: XmlElement, text: str, native: str = "dataRef") -> Code:
+        end = behind(self.data, element) if self.data else 0
+        shown = self.natives.get(element.attributes.get(native, ""), _shown(element, "/>"))
+        return Code(text or shown, self.data[element.start : end].decode())
 
-    def _end_element(self) -> None:
-        if self._inside_whole > 1:
-            self._inside_whole -= 1
-            return
-        element = self._open.pop()
-        behind = self._parts[element.n_before :]
-        if element.role is Role.MARK:
-            name = element.attributes.get("mid", "")
-            written = self._n_native > element.n_native or _has_text(behind)
-            segment = Segment(tuple(_unwrapped(behind) if self.unwrap else behind))
-            self._marks.append(
-                Mark(name, segment, written, element.position, self._events.position)
-            )
-        elif element.role is Role.WHOLE:
-            self._inside_whole = 0
-            text = "".join(part for part in behind if isinstance(part, str))
-            self._n_native += bool(text.strip())
-            native = self.natives.get(element.attributes.get("dataRef", ""), element.shown("/>"))
-            self._replace(behind, Code(text or native, self._element(element.position)))
-        elif len(behind) == 1:  # nothing between the two: they are one code
-            self._replace(behind, Code(element.shown("/>"), self._element(element.position)))
-        else:
-            text = self.natives.get(element.attributes.get("dataRefEnd", ""), f"</{element.name}>")
-            self._parts.append(Code(text, self._raw(END_TAG, self._events.position)))
-
-    def _finish(self) -> Gathered:
-        self.active = False
-        self._events.parser.CharacterDataHandler = None
-        parts = _unwrapped(self._parts) if self.unwrap else self._parts
-        if self._plain:  # most are; the rest would change nothing
-            return Gathered(parts, _has_text(parts))
-        gathered = Gathered(parts, self._n_native > 0 or _has_text(parts), self._marks)
-        self._n_native, self._marks = 0, []
-        return gathered
-
-    def _replace(self, last: list[str | Code], code: Code) -> None:
-        del self._parts[len(self._parts) - len(last) :]
-        self._parts.append(code)
-
-    def _raw(self, tag: re.Pattern[bytes], position: int) -> str:
-        found = tag.match(self._data, position)
-        return found[0].decode("utf-8") if found else ""
-
-    def _element(self, start: int) -> str:
-        if not self._data:
-            return ""
-        return self._data[start : element_end(self._data, start, self._events.position)].decode()
+    def _tag(self, element: XmlElement, side: str) -> Code:
+        start = side == "Start"
+        pattern, place = (START_TAG, element.start) if start else (_END_TAG, element.end)
+        found = pattern.match(self.data, place)
+        shown = _shown(element, ">") if start else f"</{_local(element)}>"
+        known = self.natives.get(element.attributes.get(f"dataRef{side}", ""), shown)
+        return Code(known, found[0].decode() if found else "")
 
 
-class _Open(NamedTuple):
-    """An element inside of a segment that is not closed yet."""
+def _local(element: XmlElement) -> str:
+    return element.name.rpartition(" ")[2]
 
-    name: str
-    role: Role
-    attributes: Mapping[str, str]
-    position: int
-    n_before: int
-    """Parts of the segment in front of it."""
-    n_native: int
-    """Codes in front of it that hold what they stand for."""
 
-    def shown(self, ending: str) -> str:
-        """The tag in short: its name and what tells it from others."""
-        found = [self.attributes[name] for name in _IDENTITIES if name in self.attributes][:1]
-        identity = "".join(f' id="{value}"' for value in found)
-        return f"<{self.name}{identity}{ending}"
+def _shown(element: XmlElement, ending: str) -> str:
+    """The tag in short: its name and what tells it from others."""
+    found = [element.attributes[name] for name in _IDENTITIES if name in element.attributes][:1]
+    identity = "".join(f' id="{value}"' for value in found)
+    return f"<{_local(element)}{identity}{ending}"
 
 
 def _has_text(parts: Sequence[str | Code]) -> bool:
-    return any(map(_is_text, parts))
-
-
-def _is_text(part: str | Code) -> bool:
-    return isinstance(part, str) and not part.isspace()
+    return any(isinstance(part, str) and not part.isspace() for part in parts)
 
 
 def _unwrapped(parts: Sequence[str | Code]) -> list[str | Code]:
@@ -211,21 +152,94 @@ def _unwrapped(parts: Sequence[str | Code]) -> list[str | Code]:
     return [line for line in lines if line]
 
 
+# -- written back -----------------------------------------------------------------------------
+
+
+class Located(Protocol):
+    """An element, or what was gathered from one: where it begins, and where its end was told."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+def start_tag(data: bytes, start: int) -> bytes:
+    """The tag that begins there."""
+    found = START_TAG.match(data, start)
+    assert found, "an element begins with its tag"
+    return found[0]
+
+
+def behind(data: bytes, element: Located) -> int:
+    """The byte behind an element."""
+    return element_end(data, element.start, element.end)
+
+
 def element_end(data: bytes, start: int, end_event: int) -> int:
     """The byte behind an element, from those at which its start tag begins and its end was told."""
     first = START_TAG.match(data, start)
     if first is None or (first[0].endswith(b"/>") and first.end() == end_event):
         return end_event
-    last = END_TAG.match(data, end_event)
+    last = _END_TAG.match(data, end_event)
     return last.end() if last else end_event
 
 
-def element_with(data: bytes, start: int, end: int, text: bytes) -> Edit:
-    """The element that begins at `start`, and whose end was told at `end`, with this in it."""
-    tag = START_TAG.match(data, start)
-    assert tag, "an element begins with its tag"
-    behind = element_end(data, start, end)
-    return Edit(start, behind, opened(tag[0]) + text + b"</%b>" % tag_name(tag[0]))
+def with_tag(
+    data: bytes, element: Located, text: bytes, attributes: Mapping[str, str | None]
+) -> Edit:
+    """An element with this in it, and these attributes changed."""
+    tag = start_tag(data, element.start)
+    opening = opened(with_attributes(tag, attributes))
+    closing = b"</%b>" % tag_name(tag)
+    return Edit(element.start, behind(data, element), opening + text + closing)
+
+
+def changed_tag(data: bytes, start: int, attributes: Mapping[str, str | None]) -> Edit:
+    """The tag that begins there, with these attributes changed."""
+    tag = start_tag(data, start)
+    return Edit(start, start + len(tag), with_attributes(tag, attributes))
+
+
+def with_attributes(tag: bytes, values: Mapping[str, str | None]) -> bytes:
+    """A start tag or empty tag with these attributes set, or left out where they are None; the
+    values need no escaping."""
+    for name, value in values.items():
+        written = b"" if value is None else f' {name}="{value}"'.encode()
+        # with other values blanked out, so that none is taken for an attribute
+        masked = re.sub(
+            rb"\"[^\"]*\"|'[^']*'", lambda v: v[0][:1] + b"_" * (len(v[0]) - 2) + v[0][-1:], tag
+        )
+        pattern = rb"(?<!\s)\s++%b\s*+=\s*+(\"_*\"|'_*')" % re.escape(name.encode())
+        found = re.search(pattern, masked)
+        if found and value is None:
+            tag = tag[: found.start()] + tag[found.end() :]
+        elif found:
+            start = found.start() + found[0].index(name.encode())
+            tag = tag[:start] + written[1:] + tag[found.end() :]
+        else:
+            inside = tag.removesuffix(b">").removesuffix(b"/").rstrip()
+            tag = inside + written + tag[len(inside) :]
+    return tag
+
+
+def opened(tag: bytes) -> bytes:
+    """An empty tag as a start tag; a start tag as it is."""
+    return tag[:-2].rstrip() + b">" if tag.endswith(b"/>") else tag
+
+
+def tag_name(tag: bytes) -> bytes:
+    """The name in a tag, with its prefix."""
+    found = re.match(rb"</?([^\s/>]+)", tag)
+    assert found, "a tag has a name"
+    return found[1]
+
+
+def indentation(data: bytes, position: int) -> bytes:
+    """The white space in front of a tag, if nothing else stands between it and another tag."""
+    near = data[max(0, position - _INDENTATION_BYTES) : position]
+    before = near.rstrip(b" \t\r\n")
+    return near[len(before) :] if before.endswith(b">") else b""
 
 
 def as_xml(translation: Segment, source: Segment) -> str:
@@ -242,11 +256,15 @@ def as_xml(translation: Segment, source: Segment) -> str:
         part.raw or _escaped(part.text) if isinstance(part, Code) else _escaped(part)
         for part in parts
     )
-    before, behind = _outer_space(source.parts)
+    first, last = (
+        next((part for part in some if isinstance(part, str)), "")
+        for some in (source.parts[:1], source.parts[-1:])
+    )
+    before, after = first[: len(first) - len(first.lstrip())], last[len(last.rstrip()) :]
     return (
         (_escaped(before) if not written[:1].isspace() else "")
         + written
-        + (_escaped(behind) if not written[-1:].isspace() else "")
+        + (_escaped(after) if not written[-1:].isspace() else "")
     )
 
 
@@ -265,9 +283,3 @@ def nested(segment: Segment) -> bool:
 
 def _escaped(text: str) -> str:
     return _NOT_XML.sub("", text).translate(_ESCAPES)
-
-
-def _outer_space(parts: tuple[str | Code, ...]) -> tuple[str, str]:
-    first = parts[0] if parts and isinstance(parts[0], str) else ""
-    last = parts[-1] if parts and isinstance(parts[-1], str) else ""
-    return first[: len(first) - len(first.lstrip())], last[len(last.rstrip()) :]

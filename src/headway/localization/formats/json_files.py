@@ -9,13 +9,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.languages.codes import named_language
-from headway.localization.formats.plural_entries import inserted, plural_entries
+from headway.localization.formats.documents import Document
+from headway.localization.formats.key_values import in_ascii
 from headway.localization.formats.spans import (
+    FORM_NAMES,
     Decoded,
     Entry,
     Lines,
-    SpanDocument,
+    inserted,
+    of_entries,
     one_language,
+    plural_entries,
     read_decoded,
 )
 from headway.localization.placeholders.segments import Segment
@@ -23,7 +27,7 @@ from headway.localization.placeholders.segments import Segment
 _SPACE = re.compile(r"[ \t\r\n]*")
 _PLAIN = re.compile(r"-?\d[\d.eE+-]*|true|false|null")
 _DEEPEST = 100
-_PLURAL = re.compile(r"(.+)_(zero|one|two|few|many|other)", re.DOTALL)
+_PLURAL = re.compile(rf"(.+)_({'|'.join(FORM_NAMES)})", re.DOTALL)
 _TO_ESCAPE = re.compile(r'[\x00-\x1f"\\\ud800-\udfff]')
 _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f", '"': '\\"', "\\": "\\\\"}
 _RULE = "a file of this kind is well-formed JSON"
@@ -44,7 +48,7 @@ class _Text(NamedTuple):
 
 def open_arb(
     path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
-) -> SpanDocument:
+) -> Document:
     """An Application Resource Bundle (Flutter), whose `@@locale` becomes the target language.
 
     Its plural forms are those of ICU, in the texts themselves.
@@ -60,7 +64,7 @@ def open_arb(
         text = decoded.text[: locale.start] + new + decoded.text[locale.end :]
         decoded = replace(decoded, text=text)
     entries = [_entry(text, style) for text in _texts(decoded)]
-    return SpanDocument(decoded, entries, languages, overwrite=overwrite)
+    return of_entries(decoded, entries, languages, overwrite=overwrite)
 
 
 def _locale(decoded: Decoded) -> _Text | None:
@@ -86,9 +90,7 @@ def _written(text: str, style: _Style) -> str:
     if style.slashes:
         text = text.replace("/", "\\/")
     if style.ascii_only and not text.isascii():
-        wide = text.encode("utf-16-be")
-        units = (int.from_bytes(wide[n : n + 2], "big") for n in range(0, len(wide), 2))
-        text = "".join(chr(unit) if unit < 0x80 else f"\\u{unit:04x}" for unit in units)
+        text = in_ascii(text, 0x80)
     return f'"{text}"'
 
 
@@ -147,78 +149,81 @@ def _texts(decoded: Decoded) -> Iterator[_Text]:
 def _strings(decoded: Decoded) -> Iterator[_Text]:
     """Every value that is a text, in order."""
     scanner = _JsonScanner(decoded)
-    yield from scanner.value(scanner.behind_space(0), (), -1)
+    yield from scanner.values()
     if scanner.position < len(decoded.text):
-        raise scanner.refusal(scanner.position)
+        raise scanner.refusal()
 
 
 class _JsonScanner:
     def __init__(self, decoded: Decoded) -> None:
         self._decoded, self._text = decoded, decoded.text
         self._lines = Lines(decoded.text)
-        self.position = 0
-        """Behind the value that was read last, and the white space that follows it."""
+        self.position = self._behind_space(0)
+        """Behind what was read last, and the white space that follows it."""
 
-    def refusal(self, position: int) -> Exception:
-        found = self._text[position : position + 20]
-        what = f"has {found!r}" if found else "ends too early"
-        return self._decoded.refusal(_RULE, position, what, _REMEDY)
-
-    def behind_space(self, position: int) -> int:
-        found = _SPACE.match(self._text, position)
-        assert found, "it matches the empty string"
-        return found.end()
-
-    def value(self, start: int, path: tuple[str, ...], name_start: int) -> Iterator[_Text]:
-        sign = self._text[start : start + 1]
-        if sign == '"':
-            value, end = self._string(start)
+    def values(self, path: tuple[str, ...] = (), name_start: int = -1) -> Iterator[_Text]:
+        """The texts of the value that begins here."""
+        start = self.position
+        if self._here() == '"':
+            value, end = self._string()
             raw = self._text[start:end]
             slashes = "\\/" in raw if "/" in raw else None
             yield _Text(path, value, name_start, start, end, self._lines.at(start), slashes)
-            self.position = self.behind_space(end)
-        elif sign in ("{", "[") and sign:
+        elif self._here() in ("{", "["):
             if len(path) >= _DEEPEST:
                 raise self._decoded.refusal(
                     f"values lie at most {_DEEPEST} levels deep", start, "has one deeper", _REMEDY
                 )
-            yield from self._members(start, path, sign)
+            yield from self._members(path, is_map=self._here() == "{")
         elif found := _PLAIN.match(self._text, start):
-            self.position = self.behind_space(found.end())
+            self.position = self._behind_space(found.end())
         else:
-            raise self.refusal(start)
+            raise self.refusal()
 
-    def _members(self, start: int, path: tuple[str, ...], sign: str) -> Iterator[_Text]:
-        closing = "}" if sign == "{" else "]"
-        position = self.behind_space(start + 1)
+    def _members(self, path: tuple[str, ...], *, is_map: bool) -> Iterator[_Text]:
+        closing = "}" if is_map else "]"
+        self._take(self._here())
         number = 0
-        while self._text[position : position + 1] != closing or number:
-            if sign == "{":
-                name_start = position
-                if self._text[position : position + 1] != '"':
-                    raise self.refusal(position)
-                name, end = self._string(position)
-                colon = self.behind_space(end)
-                if self._text[colon : colon + 1] != ":":
-                    raise self.refusal(colon)
-                position = self.behind_space(colon + 1)
-            else:
-                name, name_start = str(number), -1
-            yield from self.value(position, (*path, name), name_start)
+        while self._here() != closing or number:
+            name, name_start = str(number), -1
+            if is_map:
+                name_start = self.position
+                if self._here() != '"':
+                    raise self.refusal()
+                name, _ = self._string()
+                self._take(":")
+            yield from self.values((*path, name), name_start)
             number += 1
-            position = self.position
-            if self._text[position : position + 1] == closing:
+            if self._here() == closing:
                 break
-            if self._text[position : position + 1] != ",":
-                raise self.refusal(position)
-            position = self.behind_space(position + 1)
-        self.position = self.behind_space(position + 1)
+            self._take(",")
+        self._take(closing)
 
-    def _string(self, start: int) -> tuple[str, int]:
+    def _here(self) -> str:
+        return self._text[self.position : self.position + 1]
+
+    def _take(self, sign: str) -> None:
+        if self._here() != sign:
+            raise self.refusal()
+        self.position = self._behind_space(self.position + 1)
+
+    def _string(self) -> tuple[str, int]:
         try:
-            return scanstring(self._text, start + 1, True)
+            value, end = scanstring(self._text, self.position + 1, True)
         except JSONDecodeError:
-            raise self.refusal(start) from None
+            raise self.refusal() from None
+        self.position = self._behind_space(end)
+        return value, end
+
+    def _behind_space(self, position: int) -> int:
+        found = _SPACE.match(self._text, position)
+        assert found, "it matches the empty string"
+        return found.end()
+
+    def refusal(self) -> Exception:
+        found = self._text[self.position : self.position + 20]
+        what = f"has {found!r}" if found else "ends too early"
+        return self._decoded.refusal(_RULE, self.position, what, _REMEDY)
 
 
 open_document = one_language(read_decoded, _entries)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from headway.localization.formats.spans import Decoded
 from headway.localization.formats.xml_encoding import read_contents, utf8_chunks
-from headway.localization.formats.xml_events import XmlEvents
+from headway.localization.formats.xml_events import check_xml
 from headway.localization.placeholders.patterns import partners
 from headway.localization.placeholders.segments import Code, Segment
 
@@ -61,13 +61,10 @@ def read_xml(path: Path, root: str) -> Decoded:
     Raises:
         DataError: as `XmlEvents.run` and `read_contents`.
     """
-    events = XmlEvents(path, root)
-    events.tell(lambda _name, _attributes: None, lambda _name: None)
-    for _ in events.run(utf8_chunks(path)):
-        pass  # what is to be refused is, before all of it is in memory
+    check_xml(path, root, utf8_chunks(path))  # before all of it is in memory
     contents = read_contents(path)
-    text, (encoding, mark) = contents.data.decode(), contents.encoding
-    return Decoded(path, text, encoding, mark, "xmlcharrefreplace")
+    text = contents.data.decode()
+    return Decoded(path, text, contents.encoding, contents.mark, "xmlcharrefreplace")
 
 
 def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from headway.core.errors import DataError
 from headway.core.lines import MAX_LINE_BYTES, raw_lines
 from headway.localization.formats.file_kinds import is_language
-from headway.localization.formats.po_text import unescape
 
 _TOKEN = re.compile(
     r"""[ \t\r\f\v]*(?:
@@ -26,6 +25,12 @@ _FUZZY = re.compile(r"(?<![\w-])fuzzy(?![\w-])")
 _ASCII = bytes(range(32, 127)) + b"\\n\\\\\n"
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+ESCAPES = {
+    "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v",
+    "\\": "\\", '"': '"',
+}  # fmt: skip
+_ESCAPED = re.compile(r"""\\([ntrabfv\\"])|((?:\\[0-7]{1,3}|\\x[0-9A-Fa-f]{1,2})+)""")
+_ONE_BYTE = re.compile(r"\\(?:x([0-9A-Fa-f]+)|([0-7]+))")
 
 
 @dataclass
@@ -58,6 +63,11 @@ class PoEntry:
     obsolete: bool = False
     comments: list[str] = field(default_factory=list)
     """Lines that translators wrote (`# ..`)."""
+
+    def text(self, keyword: str, encoding: str) -> str:
+        """`msgctxt`, `msgid` or `msgid_plural`; empty where there is none."""
+        found = self.texts.get(keyword)
+        return unescape("".join(found.pieces), encoding) if found else ""
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -94,6 +104,26 @@ class Header(NamedTuple):
     """Which form a number takes: `n != 1`."""
 
 
+def unescape(text: str, encoding: str = "utf-8") -> str:
+    r"""What stands between quotes; bytes by number (`\303\251`) are characters of the encoding.
+
+    A backslash before any other character stands for itself.
+    """
+    if "\\" not in text:
+        return text
+
+    def plain(found: re.Match[str]) -> str:
+        if found[1]:
+            return ESCAPES[found[1]]
+        numbers = (
+            int(hexadecimal, 16) if hexadecimal else int(octal, 8) & 0xFF
+            for hexadecimal, octal in _ONE_BYTE.findall(found[2])
+        )
+        return bytes(numbers).decode(encoding, "replace")
+
+    return _ESCAPED.sub(plain, text)
+
+
 def read_header(path: Path) -> Header:
     """What the file's header says, wherever it stands; UTF-8 where it names no encoding.
 
@@ -104,7 +134,7 @@ def read_header(path: Path) -> Header:
     fields = ""
     for entry in read_entries(path, "latin-1"):  # whatever the encoding, keywords are ASCII
         if entry.header:
-            fields = unescape("".join(entry.texts["msgstr"].pieces), "latin-1")
+            fields = entry.text("msgstr", "latin-1")
             break
     marked = (next(raw_lines(path)) or b"").startswith(BYTE_ORDER_MARK)
     charset = _field(r"Content-Type:.*charset=[ \t]*([^\s;\"]+)", fields)

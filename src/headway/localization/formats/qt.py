@@ -1,9 +1,7 @@
 """Translations of Qt (`.ts`): read for training, and filled in."""
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,36 +10,37 @@ from headway.core.lines import shown
 from headway.languages.codes import Languages
 from headway.languages.plurals import forms_of
 from headway.localization.formats.documents import (
+    EXACT,
+    Document,
     Edit,
-    EditableDocument,
     EditableUnit,
+    Gap,
+    PluralForm,
     Translations,
+    learned_form,
+    plural_forms,
 )
 from headway.localization.formats.inline import (
-    START_TAG,
     Gathered,
     InlineText,
     Role,
     as_xml,
-    element_end,
-    element_with,
-)  # fmt: skip
-from headway.localization.formats.xml_edits import indentation, line_end, opened, with_attributes
-from headway.localization.formats.xml_encoding import read_contents, utf8_chunks
-from headway.localization.formats.xml_events import XmlEvents
-from headway.localization.placeholders.segments import EXACT, Gap, PluralForm, Segment, learned_form
+    behind,
+    changed_tag,
+    indentation,
+    opened,
+    with_tag,
+)
+from headway.localization.formats.xml_encoding import Contents, read_contents, utf8_chunks
+from headway.localization.formats.xml_events import XmlElement, XmlUnits, check_xml
+from headway.localization.placeholders.segments import Segment
 
 _GONE = frozenset(("vanished", "obsolete"))
-_TYPE = re.compile(rb"""(?<!\s)\s++type\s*+=\s*+("[^"]*"|'[^']*')""")
-_GATHERED = frozenset(
-    (("source", "message"), ("translation", "message"), ("numerusform", "translation"))
-)
-"""What holds text, and what it lies in."""
-_REMARKS = frozenset(("translatorcomment", "extracomment"))
+_NOTES = ("translatorcomment", "extracomment")
+_TEXTS = ("source", "translation", "numerusform", "name", "comment", *_NOTES)
 
 
-@dataclass
-class QtText:
+class QtText(NamedTuple):
     content: Gathered
     start: int
     end: int
@@ -53,22 +52,37 @@ class Message:
     line: int
     context: str
     numerus: bool
-    kind: str = ""
+    kind: str
     """`type` of its translation: `unfinished`, `vanished`, `obsolete`, or empty for finished."""
-    source: QtText | None = None
-    translation: QtText | None = None
-    forms: list[QtText] = field(default_factory=list)
-    variants: bool = False
-    key: str = ""
-    remarks: list[str] = field(default_factory=list)
-
-    @property
-    def texts(self) -> list[QtText]:
-        return self.forms if self.numerus else [self.translation] if self.translation else []
+    source: Segment
+    translation: QtText | None
+    texts: list[QtText]
+    """Its translation, or one for each plural form."""
+    variants: bool
+    """Of several lengths."""
+    key: str
+    remarks: tuple[str, ...]
 
     @property
     def complete(self) -> bool:
         return bool(self.texts) and all(text.content.written for text in self.texts)
+
+    def forms(self, language: str | None) -> list["QtForm"]:
+        """Of each translation that it has, or is to have."""
+        if not self.numerus:
+            return [QtForm(self.source)]
+        numbers: list[int | float] = [one.number for one in forms_of(language, whole=True)]
+        if len(numbers) < len(self.texts):
+            numbers = [1, *[2] * (len(self.texts) - 1)]
+        sources = [
+            _counted(self.source, one=len(numbers) > 1 and number == 1) for number in numbers
+        ]
+        return list(map(QtForm, sources, plural_forms(sources, numbers)))
+
+    def learned(self, forms: list["QtForm"]) -> tuple[int, str]:
+        """Which translation stands for it where it is one pair, and its source."""
+        form = learned_form([one.plural for one in forms[: len(self.texts) or None]])
+        return form, forms[form].source.text
 
 
 class QtForm(NamedTuple):
@@ -78,6 +92,59 @@ class QtForm(NamedTuple):
     """`%n file(s)` as it is for one, or for several."""
     plural: PluralForm | None = None
     """None for a message that has no plural."""
+
+
+def _counted(source: Segment, *, one: bool) -> Segment:
+    """`%n file(s)` as it is for one, or for several."""
+    ending = "" if one else "s"
+    return Segment(
+        tuple(p.replace("(s)", ending) if isinstance(p, str) else p for p in source.parts)
+    )
+
+
+class _Messages:
+    """Reads the messages of a file one after the other."""
+
+    def __init__(self, path: Path, data: bytes = b"") -> None:
+        self._units = XmlUnits(path, "TS", ("message", "name"), _TEXTS)
+        self._inline = InlineText(lambda _: Role.WHOLE, data)
+
+    @property
+    def root(self) -> Mapping[str, str]:
+        return self._units.root.attributes if self._units.root else {}
+
+    def read(self, chunks: Iterable[bytes]) -> Iterator[Message]:
+        context = ""
+        for one in self._units.read(chunks):
+            if one.name == "name":
+                context = one.note
+            else:
+                yield self._message(one, context)
+
+    def _message(self, message: XmlElement, context: str) -> Message:
+        numerus = message.attributes.get("numerus") == "yes"
+        source, translation = (
+            next(iter(message.inner(name)[-1:]), None) for name in ("source", "translation")
+        )
+        said = translation.attributes if translation else {}
+        texts = [translation] if translation else []
+        forms = [form for one in texts for form in one.inner("numerusform")]
+        comments = [f"{context}/{one.note}" for one in message.inner("comment") if one.note]
+        return Message(
+            message.line,
+            context,
+            numerus,
+            said.get("type", ""),
+            self._inline.gathered(source).segment if source else Segment(),
+            self._text(translation) if translation else None,
+            list(map(self._text, forms if numerus else texts)),
+            said.get("variants") == "yes",
+            message.attributes.get("id") or (comments or [""])[0],
+            tuple(one.note for one in message.inner(*_NOTES) if one.note),
+        )
+
+    def _text(self, element: XmlElement) -> QtText:
+        return QtText(self._inline.gathered(element), element.start, element.end)
 
 
 def read_qt(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
@@ -91,15 +158,15 @@ def read_qt(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
     file = shown(path)
     for message, forms in qt_messages(path, languages):
         report.read += 1
-        form, source = _learned(message, forms)
+        form, source = message.learned(forms)
         if not source.strip() or not message.complete:
             reason = "untranslated" if source.strip() else "blank_side"
             report.drop(reason, file, message.line, source)
         elif message.kind:
             report.drop("fuzzy", file, message.line, source)
         else:
-            target, remarks = message.texts[form].content.text, tuple(message.remarks)
-            yield Pair(source, target, file, message.line, remarks)
+            target = message.texts[form].content.text
+            yield Pair(source, target, file, message.line, message.remarks)
 
 
 def qt_languages(path: Path, languages: Languages) -> tuple[str | None, str | None]:
@@ -116,35 +183,33 @@ def qt_messages(path: Path, languages: Languages) -> Iterator[tuple[Message, lis
     for message in messages.read(utf8_chunks(path)):
         if message.kind not in _GONE:
             language = messages.root.get("language") or languages.target_language
-            yield message, _forms(message, language)
+            yield message, message.forms(language)
 
 
 def open_document(
-    path: Path, source_language: str | None, target_language: str | None, overwrite: bool
-) -> EditableDocument:
+    path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
+) -> Document:
     """A file whose translations are unfinished.
 
     Raises:
         DataError: as `read_contents` and `XmlEvents.run`.
     """
-    for _ in _Messages(path).read(utf8_chunks(path)):
-        pass  # what is to be refused is, before all of it is in memory
+    check_xml(path, "TS", utf8_chunks(path))  # before all of it is in memory
     contents = read_contents(path)
     messages = _Messages(path, contents.data)
     found = list(messages.read([contents.data]))
-    root = messages.root
-    languages = root.get("sourcelanguage"), root.get("language") or target_language
-    file = contents.data, line_end(contents.data)
+    language = messages.root.get("language") or target_language
     units = [
-        _unit(file, message, languages[1], overwrite=overwrite)
+        _unit(contents, message, message.forms(language), overwrite=overwrite)
         for message in found
         if message.kind not in _GONE
     ]
-    return EditableDocument(contents.data, contents.restored, units, languages)
+    languages = messages.root.get("sourcelanguage"), language
+    return Document(contents.data, contents.restored, units, languages)
 
 
 def _why_left(message: Message, *, overwrite: bool) -> str:
-    if message.source is None or message.source.content.segment.blank:
+    if message.source.blank:
         return "blank_side"
     if message.variants or message.translation is None:
         return "crowded_line" if message.variants else "untranslated"
@@ -154,188 +219,58 @@ def _why_left(message: Message, *, overwrite: bool) -> str:
 
 
 def _unit(
-    file: tuple[bytes, bytes], message: Message, language: str | None, *, overwrite: bool
+    contents: Contents, message: Message, forms: list[QtForm], *, overwrite: bool
 ) -> EditableUnit:
-    forms = _forms(message, language)
-    _, source = _learned(message, forms)
+    _, source = message.learned(forms)
     if reason := _why_left(message, overwrite=overwrite):
         return EditableUnit(source, reason=reason)
     gaps: dict[int, Gap] = {}
     for number, (counted, plural) in enumerate(forms):
-        text = message.texts[number] if number < len(message.texts) else None
-        written = text is not None and text.content.written
-        if written and not overwrite:
+        some = [text.content for text in message.texts[number : number + 1]]
+        there = [content for content in some if content.written]
+        if there and not overwrite:
             continue
         gaps[number] = Gap(
             counted,
             message.line,
-            filled=written,
-            key=message.key or message.context,
-            there=text.content.segment if text is not None and written else None,
+            bool(there),
+            message.key or message.context,
+            there=there[0].segment if there else None,
             plural=plural,
-            remarks=tuple(message.remarks),
+            remarks=message.remarks,
         )
 
     def edits(translations: Translations) -> list[Edit]:
-        return _edits(
-            file, message, list(gaps), [gap.source for gap in gaps.values()], translations
-        )
+        written = {
+            form: as_xml(new, gap.source).encode().replace(b"\n", contents.newline)
+            for (form, gap), (new, _) in zip(gaps.items(), translations, strict=True)
+            if new is not None
+        }
+        known = all(percent == EXACT for _, percent in translations)
+        return _edits(contents.data, message, written, list(gaps), known=known)
 
     return EditableUnit(source, tuple(gaps.values()), edits=edits)
 
 
-def _forms(message: Message, language: str | None) -> list[QtForm]:
-    """Of each translation that a message has, or is to have."""
-    source = message.source.content.segment if message.source else Segment()
-    if not message.numerus:
-        return [QtForm(source)]
-    known = forms_of(language, whole=True)
-    n_forms = max(len(message.forms), len(known))
-    numbers: list[int | float] = [one.number for one in known]
-    if len(known) < n_forms:
-        numbers = [1, *[2] * (n_forms - 1)]
-    sources = [_counted(source, one=n_forms > 1 and number == 1) for number in numbers]
-    times = Counter(sources)
-    return [
-        QtForm(counted, PluralForm(form, n_forms, number, own_source=times[counted] == 1))
-        for form, (counted, number) in enumerate(zip(sources, numbers, strict=True))
-    ]
-
-
-def _learned(message: Message, forms: Sequence[QtForm]) -> tuple[int, str]:
-    """Which translation stands for a message where it is one pair, and its source."""
-    form = learned_form([one.plural for one in forms[: len(message.texts) or None]])
-    return form, forms[form].source.text
-
-
-def _counted(source: Segment, *, one: bool) -> Segment:
-    """`%n file(s)` as it is for one, or for several."""
-    ending = "" if one else "s"
-    return Segment(
-        tuple(p.replace("(s)", ending) if isinstance(p, str) else p for p in source.parts)
-    )
-
-
 def _edits(
-    file: tuple[bytes, bytes],
-    message: Message,
-    forms: Sequence[int],
-    sources: Sequence[Segment],
-    translations: Translations,
+    data: bytes, message: Message, written: Mapping[int, bytes], asked: list[int], *, known: bool
 ) -> list[Edit]:
     """The texts, and `type="unfinished"` unless a memory had the very texts."""
-    assert message.translation, "a message without one has no gaps"
-    data, newline = file
-    written = {
-        form: as_xml(new, source).encode().replace(b"\n", newline)
-        for form, source, (new, _) in zip(forms, sources, translations, strict=True)
-        if new is not None
-    }
-    known = all(percent == EXACT for _, percent in translations)
-    start, end = message.translation.start, message.translation.end
-    tag = START_TAG.match(data, start)
-    assert tag, "an element begins with its tag"
-    marked = with_attributes(tag[0], {"type": "unfinished"})
-    marked = opened(_TYPE.sub(b"", tag[0]) if known else marked)
-    if not message.numerus or not message.forms:
+    translation = message.translation
+    assert translation, "a message without one has no gaps"
+    state = {"type": None if known else "unfinished"}
+    if not message.numerus or not message.texts:
         numerus = b"<numerusform>%b</numerusform>" if message.numerus else b"%b"
-        new = b"".join(numerus % written.get(form, b"") for form in forms)
-        return [Edit(start, element_end(data, start, end), marked + new + b"</translation>")]
-    edits = [Edit(start, tag.end(), marked)]
-    for form, text in written.items():
-        if form < len(message.forms):
-            one = message.forms[form]
-            edits.append(element_with(data, one.start, one.end, text))
-    last = message.forms[-1]
-    more = [text for form, text in sorted(written.items()) if form >= len(message.forms)]
-    if more:
-        behind = element_end(data, last.start, last.end)
-        layout = indentation(data, last.start)
-        added = (layout + b"<numerusform>%b</numerusform>" % text for text in more)
-        edits.append(Edit(behind, behind, b"".join(added)))
-    return edits
-
-
-class _Messages:
-    """Gathers the messages of a file while its events come in."""
-
-    def __init__(self, path: Path, data: bytes = b"") -> None:
-        self.root: Mapping[str, str] = {}
-        self._events = XmlEvents(path, "TS")
-        self._events.tell(self._start, self._end)
-        self._inline = InlineText(self._events, lambda _name, _attributes: Role.WHOLE, data)
-        self._message: Message | None = None
-        self._context = ""
-        self._open: list[str] = []
-        self._positions: list[int] = []
-        self._gathered: list[str] | None = None
-        self._complete: list[Message] = []
-
-    def read(self, chunks: Iterable[bytes]) -> Iterator[Message]:
-        for _ in self._events.run(chunks):
-            complete, self._complete = self._complete, []
-            yield from complete
-
-    def _start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if self._inline.active:
-            self._inline.start(name, dict(attributes))
-            return
-        if not self._open:
-            self.root = dict(attributes)
-        around = self._open[-1] if self._open else ""
-        self._open.append(name)
-        message = self._message
-        if name == "message":
-            self._events.unit_begins()
-            numerus = attributes.get("numerus") == "yes"
-            self._message = Message(self._events.line, self._context, numerus)
-            self._message.key = attributes.get("id", "")
-        elif message is None:
-            if name == "name":
-                self._gather()
-        elif around == "message" and (name in _REMARKS or name == "comment"):
-            self._gather()
-        elif (name, around) in _GATHERED:
-            self._positions.append(self._events.position)
-            if name == "translation":
-                message.kind = attributes.get("type", "")
-                message.variants = attributes.get("variants") == "yes"
-            if not (name == "translation" and (message.numerus or message.variants)):
-                self._inline.begin()
-
-    def _gather(self) -> None:
-        self._gathered = []
-        self._events.parser.CharacterDataHandler = self._gathered.append
-
-    def _end(self, name: str) -> None:
-        gathered = Gathered((), False)
-        if self._inline.active:
-            found = self._inline.end()
-            if found is None:
-                return
-            gathered = found
-        self._open.pop()
-        if self._gathered is not None:
-            self._end_gathered(name, " ".join("".join(self._gathered).split()))
-        elif name == "message" and self._message is not None:
-            self._events.unit_ends()
-            self._complete.append(self._message)
-            self._message = None
-        elif self._message is not None and (name, self._open[-1]) in _GATHERED:
-            text = QtText(gathered, self._positions.pop(), self._events.position)
-            if name == "source":
-                self._message.source = text
-            elif name == "translation":
-                self._message.translation = text
-            else:
-                self._message.forms.append(text)
-
-    def _end_gathered(self, name: str, text: str) -> None:
-        self._events.parser.CharacterDataHandler = self._gathered = None
-        if name == "name":
-            self._context = text
-        elif self._message is not None and text:
-            if name == "comment":
-                self._message.key = self._message.key or f"{self._context}/{text}"
-            else:
-                self._message.remarks.append(text)
+        new = b"".join(numerus % written.get(form, b"") for form in asked)
+        return [with_tag(data, translation, new, state)]
+    tag = changed_tag(data, translation.start, state)
+    edits = [tag._replace(written=opened(tag.written))]
+    more = b""
+    for form, text in sorted(written.items()):
+        if form < len(message.texts):
+            edits.append(with_tag(data, message.texts[form], text, {}))
+        else:
+            layout = indentation(data, message.texts[-1].start)
+            more += layout + b"<numerusform>%b</numerusform>" % text
+    end = behind(data, message.texts[-1])
+    return [*edits, *[Edit(end, end, more)] * bool(more)]

@@ -1,7 +1,7 @@
-"""Text files that hold texts at known places: decoded, cut there, and put together again."""
+"""Files of text that hold texts at known places: decoded, cut there, and put together again."""
 
 import codecs
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -9,22 +9,28 @@ from typing import NamedTuple
 from headway.core.errors import DataError
 from headway.core.lines import damage_told, open_bytes
 from headway.languages.codes import named_language
-from headway.localization.placeholders.patterns import partners
-from headway.localization.placeholders.segments import (
+from headway.languages.plurals import also_one, forms_of
+from headway.localization.formats.documents import (
+    Document,
+    Edit,
+    EditableUnit,
     Gap,
+    Keyed,
     PluralForm,
-    Segment,
+    Translations,
     Width,
-    gaps_and_counts,
 )
+from headway.localization.placeholders.patterns import find, partners
+from headway.localization.placeholders.segments import Segment
 
-_MARKS = (
+BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark begins in the same way
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+FORM_NAMES = ("zero", "one", "two", "few", "many", "other")
 
 
 @dataclass(frozen=True)
@@ -34,22 +40,31 @@ class Decoded:
     path: Path
     text: str
     """All of it, without a byte order mark; line ends are the file's own."""
-    encoding: str
-    mark: bytes
+    encoding: str = "utf-8"
+    mark: bytes = b""
     """What stands in front of the first character."""
     beyond: str = "strict"
     """What becomes of characters that the encoding lacks: `xmlcharrefreplace` in markup."""
+
+    @property
+    def newline(self) -> str:
+        return "\r\n" if "\r\n" in self.text else "\n"
 
     def restored(self, text: str) -> bytes:
         """A text in the encoding of the file."""
         return self.mark + text.encode(self.encoding, self.beyond)
 
-    def line_of(self, position: int) -> int:
-        """The line, from 1, of a character. Slow for many: see `Lines`."""
-        return self.text.count("\n", 0, position) + 1
+    def can_hold(self, translation: Segment) -> bool:
+        """Whether the file's encoding has all of its characters."""
+        try:
+            self.restored(translation.text)
+        except UnicodeError:
+            return False
+        return "\0" not in translation.text
 
     def refusal(self, rule: str, position: int, what: str, remedy: str) -> DataError:
-        return DataError(f"{rule}; {self.path}:{self.line_of(position)} {what}. {remedy}.")
+        line = self.text.count("\n", 0, position) + 1
+        return DataError(f"{rule}; {self.path}:{line} {what}. {remedy}.")
 
 
 class Lines:
@@ -73,11 +88,9 @@ def read_decoded(path: Path, *encodings: str) -> Decoded:
     """
     with damage_told(path), open_bytes(path) as file:
         data = file.read()
-    mark, marked = next((row for row in _MARKS if data.startswith(row[0])), (b"", ""))
-    if not mark and data[1:2] == b"\0":
-        marked = "utf-16-le"
-    elif not mark and data[:1] == b"\0" and data[1:2]:
-        marked = "utf-16-be"
+    mark, marked = next((row for row in BYTE_ORDER_MARKS if data.startswith(row[0])), (b"", ""))
+    if not mark and b"\0" in data[:2] and data[1:2]:
+        marked = "utf-16-le" if data[1:2] == b"\0" else "utf-16-be"
     tried = (marked,) if marked else (encodings or ("utf-8",))
     for name in tried:
         try:
@@ -121,119 +134,74 @@ class Entry(NamedTuple):
     def segment(self) -> Segment:
         return self.source if isinstance(self.source, Segment) else Segment((self.source,))
 
+    def unit(self, *, overwrite: bool) -> EditableUnit:
+        """What is translated as itself stays as it was written."""
+        segment, filled = self.segment, bool(self.there.strip())
+        if segment.blank or (filled and not overwrite):
+            reason = "blank_side" if segment.blank else "translated"
+            return EditableUnit(segment.text, reason=reason)
+        there = Segment((self.there,)) if self.there else None
+        gap = Gap(
+            segment, self.line, filled, self.key, there=there, width=self.width,
+            plural=self.plural, remarks=self.remarks,
+        )  # fmt: skip
 
-class Keyed(NamedTuple):
-    """A text of a file of one language."""
+        def edits(translations: Translations) -> list[Edit]:
+            [(new, _)] = translations
+            if new is None or (new == segment and not self.beside):
+                return []
+            return [Edit(self.start, self.end, self.write(nested_as(new, segment)), self.tag)]
 
-    key: str
-    text: str
-    line: int
-    remarks: tuple[str, ...] = ()
+        return EditableUnit(segment.text, (gap,), edits=edits)
 
 
-class SpanDocument:
-    """A file of texts to be filled in; see `Document`. It has no mark for a machine's work."""
+def of_entries(
+    decoded: Decoded,
+    entries: Iterable[Entry | str],
+    languages: tuple[str | None, str | None],
+    *,
+    overwrite: bool,
+    texts: Sequence[Keyed] = (),
+    restored: Callable[[str], bytes] | None = None,
+) -> Document:
+    """A file of texts to be filled in; it has no mark for a machine's work.
 
-    def __init__(
-        self,
-        decoded: Decoded,
-        entries: Iterable[Entry | str],
-        languages: tuple[str | None, str | None],
-        *,
-        overwrite: bool,
-        texts: Sequence[Keyed] = (),
-    ) -> None:
-        """A `str` among the entries is a unit that is left, for that reason; `texts` are those of
-        the file where they are not the entries'."""
-        self.source_language, self.target_language = languages
-        self._decoded = decoded
-        self._entries: list[Entry] = []
-        found, units = list[Keyed](), list[tuple[str, Sequence[Gap], str]]()
-        for entry in entries:
-            if isinstance(entry, str):
-                units.append(("", (), entry))
-                continue
-            source = entry.segment.text
-            found.append(Keyed(entry.key, source, entry.line, entry.remarks))
-            if entry.segment.blank or (entry.there.strip() and not overwrite):
-                units.append((source, (), "blank_side" if entry.segment.blank else "translated"))
-            else:
-                self._entries.append(entry)
-                units.append((source, (_gap(entry),), ""))
-        self.gaps, self.counts = gaps_and_counts(units)
-        self.texts: Sequence[Keyed] = texts or found
-        """Every text of the file, those without a gap too."""
-
-    def can_hold(self, translation: Segment) -> bool:
-        """Whether the file's encoding has all of its characters."""
-        try:
-            self._decoded.restored(translation.text)
-        except UnicodeError:
-            return False
-        return "\0" not in translation.text
-
-    def filled(
-        self, translations: Sequence[Segment | None], _percents: Sequence[int | None] = ()
-    ) -> bytes:
-        """The file with a translation in each gap; see `Document`.
-
-        What is translated as itself stays as it was written.
-        """
-        return self._decoded.restored(self.rewritten(translations))
-
-    def rewritten(self, translations: Sequence[Segment | None]) -> str:
-        """The same as text."""
-        text = self._decoded.text
-        new = [
-            (entry, entry.write(nested_as(translation, entry.segment)))
-            for entry, translation in zip(self._entries, translations, strict=True)
-            if translation is not None and (translation != entry.segment or entry.beside)
-        ]
-        edits, inside = list[_Edit](), dict[tuple[int, tuple[int, int]], list[_Edit]]()
-        for entry, written in sorted(new, key=lambda one: (one[0].start, -one[0].end)):
-            edit = _Edit(entry.start, entry.end, written)
-            if edits and entry.start < edits[-1].end:
-                inside.setdefault((len(edits) - 1, entry.tag), []).append(edit)
-            else:
-                edits.append(edit)
-        for (number, (start, end)), some in inside.items():
-            tag = _edited(text, start, end, some)
-            written = edits[number].written.replace(text[start:end], tag)
-            edits[number] = edits[number]._replace(written=written)
-        return _edited(text, 0, len(text), edits)
+    A `str` among the entries is a unit that is left, for that reason; `texts` are those of the file
+    where they are not the entries'.
+    """
+    units, found = list[EditableUnit](), list[Keyed]()
+    for one in entries:
+        if isinstance(one, str):
+            units.append(EditableUnit("", reason=one))
+        else:
+            units.append(one.unit(overwrite=overwrite))
+            found.append(Keyed(one.key, one.segment.text, one.line, one.remarks))
+    return Document(
+        decoded.text,
+        restored or decoded.restored,
+        units,
+        languages,
+        can_hold=decoded.can_hold,
+        texts=texts or found,
+    )
 
 
 def one_language(
     read: Callable[[Path], Decoded],
     entries: Callable[[Decoded, str | None], Iterable[Entry | str]],
-) -> Callable[[Path, str | None, str | None, bool], SpanDocument]:
+) -> Callable[[Path, str | None, str | None, bool], Document]:
     """What opens a file of one language, all of whose texts become those of another: `entries` of
     what is `read`, for a target language. It raises DataError as `read` and `entries` do."""
 
     def open_document(
         path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
-    ) -> SpanDocument:
+    ) -> Document:
         decoded = read(path)
         languages = named_language(path), target_language
         found = entries(decoded, target_language)
-        return SpanDocument(decoded, found, languages, overwrite=overwrite)
+        return of_entries(decoded, found, languages, overwrite=overwrite)
 
     return open_document
-
-
-class _Edit(NamedTuple):
-    start: int
-    end: int
-    written: str
-
-
-def _edited(text: str, start: int, end: int, edits: Iterable[_Edit]) -> str:
-    """A part of a text with all edits done; they are in order, and none overlap."""
-    pieces = list[str]()
-    for edit in edits:
-        pieces += text[start : edit.start], edit.written
-        start = edit.end
-    return "".join((*pieces, text[start:end]))
 
 
 def nested_as(translation: Segment, source: Segment) -> Segment:
@@ -245,14 +213,45 @@ def nested_as(translation: Segment, source: Segment) -> Segment:
     return Segment((text.rstrip(), *source.codes))
 
 
-def _gap(entry: Entry) -> Gap:
-    return Gap(
-        entry.segment,
-        entry.line,
-        filled=bool(entry.there.strip()),
-        key=entry.key,
-        there=Segment((entry.there,)) if entry.there else None,
-        width=entry.width,
-        plural=entry.plural,
-        remarks=entry.remarks,
-    )
+def plural_entries(
+    group: Mapping[str, Entry], language: str | None, added: Callable[[str], Entry]
+) -> Iterator[Entry]:
+    """Forms that stand each by itself (`key_one`, `<item quantity="one">`, `one:`), by their names,
+    and those that only the target language has.
+
+    `added` puts in a form of that name, of any text. Where other numbers take `one` too and
+    only `other` has a place for the number, that is both.
+    """
+    forms = forms_of(language) if language else ()
+    names = [form.name for form in forms]
+    one, other, also = group.get("one"), group.get("other"), also_one(language)
+    by_other = (
+        one is not None and other is not None and also is not None
+        and not (also == 0 and "zero" in group) and _n_codes(one) < _n_codes(other)
+    )  # fmt: skip
+    for name, entry in group.items():
+        if name not in names:
+            yield entry
+            continue
+        own = other is None or not (by_other and name == "one")
+        place = names.index(name)
+        plural = PluralForm(place, len(forms), forms[place].number, name, own_source=own)
+        source = entry.source if own or not other else other.source
+        yield entry._replace(plural=plural, source=source)
+    if other is None or len(group) < 2:
+        return
+    for place, form in enumerate(forms):
+        if form.name not in group:
+            plural = PluralForm(place, len(forms), form.number, form.name, own_source=False)
+            yield added(form.name)._replace(source=other.source, plural=plural)
+
+
+def _n_codes(entry: Entry) -> int:
+    return len(find(entry.segment.text)) + len(entry.segment.codes)
+
+
+def inserted(
+    line: int, place: int, before: str, write: Callable[[Segment], str], key: str
+) -> Entry:
+    """An entry that is put in at a place, with what stands in front of it."""
+    return Entry("", line, place, place, lambda new: before + write(new), key)

@@ -13,14 +13,8 @@ from typing import NamedTuple
 
 from headway.languages.codes import named_language
 from headway.languages.scripts import WIDE
-from headway.localization.formats.spans import (
-    Decoded,
-    Entry,
-    Keyed,
-    Lines,
-    SpanDocument,
-    read_decoded,
-)
+from headway.localization.formats.documents import Document, Keyed
+from headway.localization.formats.spans import Decoded, Entry, Lines, of_entries, read_decoded
 from headway.localization.placeholders.segments import Segment
 
 COLUMNS = 42
@@ -57,28 +51,27 @@ def open_document(
     target_language: str | None,
     overwrite: bool,
     known: Container[str] = frozenset(),
-) -> SpanDocument:
+) -> Document:
     """Subtitles of one language, which become those of another.
 
     A cue whose time is `known` has its translation, and is no part of a sentence over several.
     """
     decoded = read_decoded(path, "utf-8", "latin-1")
-    newline = "\r\n" if "\r\n" in decoded.text else "\n"
     cues = list(_cues(decoded))
-    entries = [_entry(decoded, group, newline) for group in _sentences(cues, known)]
+    entries = [_entry(decoded, group) for group in _sentences(cues, known)]
     languages = named_language(path), target_language
     texts = [Keyed(cue.time, _unwrapped(cue.text), cue.line) for cue in cues]
-    return SpanDocument(decoded, entries, languages, overwrite=overwrite, texts=texts)
+    return of_entries(decoded, entries, languages, overwrite=overwrite, texts=texts)
 
 
-def _entry(decoded: Decoded, cues: Sequence[_Cue], newline: str) -> Entry:
+def _entry(decoded: Decoded, cues: Sequence[_Cue]) -> Entry:
     """One text for all cues of a sentence; what stands between them stays."""
     between = [decoded.text[one.end : other.start] for one, other in pairwise(cues)]
 
     def write(new: Segment) -> str:
         texts = _shared(new.text, [_columns(cue.text) for cue in cues])
         wrapped = [
-            _wrapped(text, cue.text).replace("\n", newline)
+            _wrapped(text, cue.text).replace("\n", decoded.newline)
             for text, cue in zip(texts, cues, strict=True)
         ]
         return wrapped[0] + "".join(a + b for a, b in zip(between, wrapped[1:], strict=True))

@@ -10,8 +10,9 @@ from headway.core.cleaning import Pair, Report, clean
 from headway.core.errors import DataError
 from headway.core.lines import MAX_LINE_BYTES, read_lines, shown
 from headway.languages.codes import LanguagePair, Languages, same_language
+from headway.localization.formats.documents import Document
 from headway.localization.formats.file_kinds import is_language, suffix_of
-from headway.localization.formats.spans import Decoded, Entry, SpanDocument, read_decoded
+from headway.localization.formats.spans import Decoded, Entry, of_entries, read_decoded
 from headway.localization.placeholders.segments import Segment
 
 _BREAKS = re.compile(r"[\t\r\n]+")
@@ -96,7 +97,7 @@ def _text_lines(decoded: Decoded) -> Iterator[tuple[int, int, str | None]]:
 
 def open_tsv(
     path: Path, source_language: str | None, target_language: str | None, overwrite: bool
-) -> SpanDocument:
+) -> Document:
     """A TSV whose second column is to be filled in, or the one that its header says.
 
     Raises:
@@ -121,7 +122,7 @@ def open_tsv(
                 write = partial(_cell, "" if tab or turned else "\t")
                 yield Entry(source, line, at, at + len(there), write, there=there, beside=True)
 
-    return SpanDocument(decoded, rows(), tsv_languages(path, given), overwrite=overwrite)
+    return of_entries(decoded, rows(), tsv_languages(path, given), overwrite=overwrite)
 
 
 def _cell(before: str, new: Segment) -> str:
@@ -130,7 +131,7 @@ def _cell(before: str, new: Segment) -> str:
 
 def open_jsonl(
     path: Path, source_language: str | None, target_language: str | None, overwrite: bool
-) -> SpanDocument:
+) -> Document:
     """JSON lines whose target is to be filled in where it is missing, null or empty.
 
     Raises:
@@ -153,7 +154,7 @@ def open_jsonl(
             else:
                 yield _json_entry((line, start, text), source, keys[1], entry.get(keys[1]))
 
-    return SpanDocument(decoded, rows(), _named(keys), overwrite=overwrite)
+    return of_entries(decoded, rows(), _named(keys), overwrite=overwrite)
 
 
 def _keys_to_fill(path: Path, given: LanguagePair) -> tuple[str, str]:

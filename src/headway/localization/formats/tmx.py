@@ -4,7 +4,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -15,28 +15,28 @@ from headway.core.errors import ConfigError
 from headway.core.lines import shown
 from headway.languages.codes import LanguagePair, Languages, folded, same_language
 from headway.localization.formats.documents import (
+    EXACT,
+    Document,
     Edit,
-    EditableDocument,
     EditableUnit,
+    Gap,
     Translations,
 )
 from headway.localization.formats.inline import (
-    END_TAG,
-    START_TAG,
     Gathered,
     InlineText,
     Role,
     as_xml,
+    changed_tag,
     element_end,
-    element_with,
+    indentation,
+    opened,
+    start_tag,
+    with_attributes,
+    with_tag,
 )
-from headway.localization.formats.xml_edits import indentation, line_end, opened, with_attributes
-from headway.localization.formats.xml_encoding import read_contents, utf8_chunks
-from headway.localization.formats.xml_events import XmlEvents
-from headway.localization.placeholders.segments import (
-    EXACT,
-    Gap,
-)
+from headway.localization.formats.xml_encoding import Contents, read_contents, utf8_chunks
+from headway.localization.formats.xml_events import XmlElement, XmlUnits, check_xml
 from headway.version import __version__
 
 MEMORY = "TM!"
@@ -50,7 +50,6 @@ _STATE = re.compile("status|state|confirmation", re.IGNORECASE)
 
 _LOOKED_AT = 1_000
 """Units that are looked at for the languages of a file."""
-_NO_SEGMENT = Gathered((), False), -1, -1
 
 
 class Variant(NamedTuple):
@@ -119,101 +118,58 @@ def _nearness(language: str, wanted: str | None) -> int:
 
 
 class TmxUnits:
-    """Gathers the units of a file while its events come in."""
+    """Reads the units of a file one after the other."""
 
     def __init__(self, path: Path, data: bytes = b"") -> None:
-        self._events = XmlEvents(path, "tmx")
-        self._events.tell(self._start, self._end)
-        self._parser = self._events.parser
-        self._inline = InlineText(self._events, _role, data)
-        self._file_language = ""
-        self._unit: TmxUnit | None = None
-        self._complete: list[TmxUnit] = []
-        self._segment = _NO_SEGMENT
-        self._seg_start = -1
-        self._remarks: list[str] = []
-        self._remark: list[str] | None = None
-        self._before_remark = ""
+        """`data` is the UTF-8 that will be read, if codes shall keep how they are written."""
+        self._units = XmlUnits(path, "tmx", ("header", "tu"), ("seg", "note", "prop"))
+        self._inline = InlineText(_role, data)
 
     def read(self, chunks: Iterable[bytes]) -> Iterator[TmxUnit]:
-        for _ in self._events.run(chunks):
-            complete, self._complete = self._complete, []
-            yield from complete
+        language = ""
+        for one in self._units.read(chunks):
+            if one.name == "header":
+                language = one.attributes.get("srclang", "")
+            else:
+                yield self._unit(one, language)
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if self._inline.active:
-            self._inline.start(name, attributes)
-        elif name == "seg":
-            if self._unit is not None:
-                self._seg_start = self._parser.CurrentByteIndex
-                self._inline.begin()
-        elif name == "tuv":
-            self._variant = attributes, self._parser.CurrentByteIndex
-            self._segment = _NO_SEGMENT
-            self._remarks = []
-            self._add_date(attributes)
-        elif name == "tu":
-            self._events.unit_begins()
-            language = attributes.get("srclang", self._file_language)
-            language = "" if language == "*all*" else language
-            self._remarks = []
-            key = attributes.get("tuid", "")
-            self._unit = TmxUnit(self._events.line, language, [], key, self._remarks, [])
-            self._add_date(attributes)
-        elif name == "note" and self._unit is not None:
-            self._begin_remark("")
-        elif name == "prop" and _STATE.search(attributes.get("type", "")):
-            self._begin_remark("state: ")
-        elif name == "header":
-            self._file_language = attributes.get("srclang", "")
-
-    def _add_date(self, attributes: Mapping[str, str]) -> None:
-        if self._unit is not None:
-            date = attributes.get("changedate") or attributes.get("creationdate", "")
-            self._unit.dates.append(date)
-
-    def _end(self, name: str) -> None:
-        if self._inline.active:
-            segment = self._inline.end()
-            if segment is not None:
-                self._segment = segment, self._seg_start, self._parser.CurrentByteIndex
-        elif self._remark is not None:
-            self._end_remark(self._remark)
-        elif name == "tuv":
-            if self._unit is not None:
-                self._end_variant(self._unit)
-        elif name == "tu" and self._unit is not None:
-            self._complete.append(self._unit)
-            self._unit = None
-            self._events.unit_ends()
-
-    def _begin_remark(self, before: str) -> None:
-        self._before_remark, self._remark = before, []
-        self._parser.CharacterDataHandler = self._remark.append
-
-    def _end_remark(self, pieces: list[str]) -> None:
-        self._parser.CharacterDataHandler = self._remark = None
-        if text := " ".join("".join(pieces).split()):
-            self._remarks.append(self._before_remark + text)
-
-    def _end_variant(self, unit: TmxUnit) -> None:
-        attributes, start = self._variant
-        get = attributes.get
-        unit.variants.append(
-            Variant(
-                get("xml:lang") or get("lang") or "",
-                (get("changeid") or get("creationid")) == MACHINE,
-                start,
-                self._parser.CurrentByteIndex,
-                *self._segment,
-                tuple(self._remarks),
-            )
+    def _unit(self, unit: XmlElement, language: str) -> TmxUnit:
+        language = unit.attributes.get("srclang", language)
+        variants = [one for one in unit.below() if one.name == "tuv"]
+        get = [one.attributes.get for one in (unit, *variants)]
+        return TmxUnit(
+            unit.line,
+            "" if language == "*all*" else language,
+            [self._variant(one) for one in variants],
+            unit.attributes.get("tuid", ""),
+            _notes(unit),
+            [date("changedate") or date("creationdate", "") for date in get],
         )
-        self._remarks = unit.remarks
+
+    def _variant(self, variant: XmlElement) -> Variant:
+        get = variant.attributes.get
+        language = get("xml:lang") or get("lang") or ""
+        machine_made = (get("changeid") or get("creationid")) == MACHINE
+        segment, start, end = Gathered((), False), -1, -1
+        for seg in variant.inner("seg")[-1:]:
+            segment, start, end = self._inline.gathered(seg), seg.start, seg.end
+        remarks = tuple(_notes(variant))
+        place = variant.start, variant.end
+        return Variant(language, machine_made, *place, segment, start, end, remarks)
 
 
-def _role(name: str, _attributes: Mapping[str, str]) -> Role:
-    return Role.PAIR if name == "hi" else Role.WHOLE
+def _notes(element: XmlElement) -> list[str]:
+    """What is noted of a unit or a variant, and its state."""
+    found = [
+        ("state: " * (one.name == "prop"), one.note)
+        for one in element.inner("note", "prop")
+        if one.name == "note" or _STATE.search(one.attributes.get("type", ""))
+    ]
+    return [before + note for before, note in found if note]
+
+
+def _role(element: XmlElement) -> Role:
+    return Role.PAIR if element.name == "hi" else Role.WHOLE
 
 
 def read_tmx(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
@@ -328,117 +284,92 @@ def unit_languages(path: Path) -> Iterator[set[str]]:
 
 def open_document(
     path: Path, source_language: str | None, target_language: str | None, overwrite: bool
-) -> EditableDocument:
+) -> Document:
     """A memory whose units lack a language, or have it empty.
 
     Raises:
         ConfigError: it does not say which language is wanted.
         DataError: as `read_contents` and `XmlEvents.run`.
     """
-    for _ in TmxUnits(path).read(utf8_chunks(path)):
-        pass  # what is to be refused is, before all of it is in memory
+    check_xml(path, "tmx", utf8_chunks(path))  # before all of it is in memory
     contents = read_contents(path)
     languages = tmx_languages(path, LanguagePair(source_language, target_language))
     sides = TmxSides(*languages)
-    found = [
-        (unit, *sides.of(unit)) for unit in TmxUnits(path, contents.data).read([contents.data])
-    ]
+    units = TmxUnits(path, contents.data).read([contents.data])
+    found = [(unit, *sides.of(unit)) for unit in units]
     if found and not all(languages):
         raise ConfigError(
             f"the language to translate into must be known; {path} has units in "
             f"{languages[0] or 'no language'} only. Give --target-language."
         )
     written = [target.language for *_, target in found if target]  # as the file has it
-    language = written[-1] if written else languages[1] or ""
-    layout = _Layout(contents.data, line_end(contents.data), language)
-    units = [_unit(layout, *one, overwrite=overwrite) for one in found]
-    return EditableDocument(contents.data, contents.restored, units, languages)
-
-
-class _Layout(NamedTuple):
-    """How a file is written."""
-
-    data: bytes
-    newline: bytes
-    language: str
-    """The target language, as the file has it."""
-
-
-def _unit(
-    layout: _Layout,
-    unit: TmxUnit,
-    source: Variant | None,
-    target: Variant | None,
-    *,
-    overwrite: bool,
-) -> EditableUnit:
-    """What is new bears the user `MT!`, or `TM!` if a memory had it; what is changed the time too:
-    that of `SOURCE_DATE_EPOCH` (seconds since 1970), so that the same bytes can come out again,
-    else the clock's."""
-    reason = _reason_to_leave(source, target)
-    if source is None or (reason and not (overwrite and reason in ("translated", "fuzzy"))):
-        return EditableUnit(source.seg.text if source else "", reason=reason)
-    there = target.seg.segment if target and reason else None
-    remarks = _remarks(unit, source, target)
-    segment = source.seg.segment
-    gap = Gap(segment, unit.line, bool(reason), unit.key, there=there, remarks=remarks)
-
-    def edits(translations: Translations) -> list[Edit]:
-        [(translation, percent)] = translations
-        assert translation, "it is asked for what is translated"
-        user = MEMORY if percent == EXACT else MACHINE
-        text = as_xml(translation, segment).encode().replace(b"\n", layout.newline)
-        if target is None:
-            return [_new_variant(layout, unit, source, text, user)]
-        change = {"changeid": user, "changedate": _time_of_change()}
-        return _changed_variant(layout.data, target, text, change)
-
-    return EditableUnit(source.seg.text, (gap,), edits=edits)
-
-
-def _new_variant(layout: _Layout, unit: TmxUnit, source: Variant, text: bytes, user: str) -> Edit:
-    """A variant behind the last one of a unit, laid out as the source's is."""
-    data = layout.data
-    last = unit.variants[-1]
-    end = element_end(data, last.start, last.end)
-    tag = START_TAG.match(data, source.start)
-    by_prefix = tag is not None and b"xml:lang" in tag[0]
-    values = {
-        "xml:lang" if by_prefix else "lang": layout.language,
-        "creationtool": "headway",
-        "creationtoolversion": __version__,
-        "creationid": user,
-    }
-    closing = END_TAG.match(data, source.end)
-    return Edit(
-        end,
-        end,
-        indentation(data, source.start)
-        + with_attributes(b"<tuv>", values)
-        + indentation(data, source.seg_start)
-        + b"<seg>%b</seg>" % text
-        + (indentation(data, source.end) if closing else b"")
-        + b"</tuv>",
+    filling = _TmxFilling(contents, written[-1] if written else languages[1] or "", overwrite)
+    return Document(
+        contents.data, contents.restored, [filling.unit(*one) for one in found], languages
     )
 
 
-def _changed_variant(
-    data: bytes, target: Variant, text: bytes, change: Mapping[str, str]
-) -> list[Edit]:
-    tag = START_TAG.match(data, target.start)
-    assert tag, "a variant begins with its tag"
-    changed = with_attributes(tag[0], change)
-    if target.seg_start < 0:  # nothing in it, perhaps not even an end tag
-        end_tag = b"</tuv>" if tag[0].endswith(b"/>") else b""
-        return [
-            Edit(tag.start(), tag.end(), opened(changed)),
-            Edit(target.end, target.end, b"<seg>%b</seg>%b" % (text, end_tag)),
-        ]
-    seg = element_with(data, target.seg_start, target.seg_end, text)
-    return [Edit(tag.start(), tag.end(), changed), seg]
+class _TmxFilling(NamedTuple):
+    """How the units of a file are filled in."""
+
+    contents: Contents
+    language: str
+    """The target language, as the file has it."""
+    overwrite: bool
+
+    def unit(self, unit: TmxUnit, source: Variant | None, target: Variant | None) -> EditableUnit:
+        reason = _reason_to_leave(source, target)
+        if source is None or (reason and not (self.overwrite and reason in _REPLACED)):
+            return EditableUnit(source.seg.text if source else "", reason=reason)
+        there = target.seg.segment if target and reason else None
+        remarks = _remarks(unit, source, target)
+        segment = source.seg.segment
+        gap = Gap(segment, unit.line, bool(reason), unit.key, there=there, remarks=remarks)
+
+        def edits(translations: Translations) -> list[Edit]:
+            [(translation, percent)] = translations
+            assert translation, "it is asked for what is translated"
+            user = MEMORY if percent == EXACT else MACHINE
+            text = as_xml(translation, segment).encode().replace(b"\n", self.contents.newline)
+            if target is None:
+                return [self.new_variant(unit, source, text, user)]
+            return self.changed_variant(target, text, user)
+
+        return EditableUnit(source.seg.text, (gap,), edits=edits)
+
+    def new_variant(self, unit: TmxUnit, source: Variant, text: bytes, user: str) -> Edit:
+        """A variant behind the last one of a unit, laid out as the source's is."""
+        data, last = self.contents.data, unit.variants[-1]
+        end = element_end(data, last.start, last.end)
+        values = {
+            "xml:lang" if b"xml:lang" in start_tag(data, source.start) else "lang": self.language,
+            "creationtool": "headway",
+            "creationtoolversion": __version__,
+            "creationid": user,
+        }
+        around = [indentation(data, at) for at in (source.start, source.seg_start, source.end)]
+        around[2] *= data.startswith(b"</", source.end)
+        seg = around[1] + b"<seg>%b</seg>" % text + around[2]
+        return Edit(end, end, around[0] + with_attributes(b"<tuv>", values) + seg + b"</tuv>")
+
+    def changed_variant(self, target: Variant, text: bytes, user: str) -> list[Edit]:
+        """Who changed it, and when."""
+        data = self.contents.data
+        tag = changed_tag(data, target.start, {"changeid": user, "changedate": _time_of_change()})
+        if target.seg_start >= 0:
+            seg = target._replace(start=target.seg_start, end=target.seg_end)
+            return [tag, with_tag(data, seg, text, {})]
+        closing = b"</tuv>" if tag.written.endswith(b"/>") else b""  # perhaps not even an end tag
+        new = Edit(target.end, target.end, b"<seg>%b</seg>%b" % (text, closing))
+        return [tag._replace(written=opened(tag.written)), new]
+
+
+_REPLACED = ("translated", "fuzzy")
 
 
 def _time_of_change() -> str:
+    """That of `SOURCE_DATE_EPOCH` (seconds since 1970), so that the same bytes can come out again,
+    else the clock's."""
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     if given and not re.fullmatch("[0-9]{1,11}", given):
         raise ConfigError(

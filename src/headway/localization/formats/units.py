@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from headway.localization.placeholders.segments import Segment, Width
+from headway.localization.formats.documents import Width
+from headway.localization.placeholders.segments import Segment
 
 MODEL = "model"
 MEMORY = "memory"

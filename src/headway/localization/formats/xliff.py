@@ -10,24 +10,37 @@ from headway.core.cleaning import Pair, Report
 from headway.core.lines import shown
 from headway.languages.codes import LanguagePair, Languages, same_language
 from headway.localization.formats.documents import (
+    Document,
     Edit,
-    EditableDocument,
     EditableUnit,
+    Gap,
     Translations,
     edited,
 )
-from headway.localization.formats.inline import START_TAG, Mark, as_xml, element_end
-from headway.localization.formats.xliff_states import of_memoq, of_segment, of_studio, of_target
-from headway.localization.formats.xliff_units import XML, Element, XliffUnit, XliffUnits
-from headway.localization.formats.xml_edits import (
+from headway.localization.formats.inline import (
+    Mark,
+    as_xml,
+    behind,
+    changed_tag,
     indentation,
-    line_end,
-    opened,
+    start_tag,
     tag_name,
     with_attributes,
+    with_tag,
 )
-from headway.localization.formats.xml_encoding import read_contents, utf8_chunks
-from headway.localization.placeholders.segments import Gap, Segment
+from headway.localization.formats.xliff_units import (
+    XML,
+    Element,
+    XliffUnit,
+    XliffUnits,
+    of_memoq,
+    of_segment,
+    of_studio,
+    of_target,
+)
+from headway.localization.formats.xml_encoding import Contents, read_contents, utf8_chunks
+from headway.localization.formats.xml_events import check_xml
+from headway.localization.placeholders.segments import Segment
 
 _MEMOQ_PREFIX = re.compile(rb"\s([\w.-]+):status\s*=")
 _LOOKED_AT = 1_000
@@ -103,26 +116,26 @@ def xliff_languages(path: Path, languages: Languages) -> tuple[str | None, str |
 
 def open_document(
     path: Path, source_language: str | None, target_language: str | None, overwrite: bool
-) -> EditableDocument:
+) -> Document:
     """A file whose units lack their targets.
 
     Raises:
         DataError: as `read_contents` and `XmlEvents.run`.
     """
-    for _ in XliffUnits(path).read(utf8_chunks(path)):
-        pass  # what is to be refused is, before all of it is in memory
+    check_xml(path, "xliff", utf8_chunks(path), namespaces=True)  # before all is in memory
     contents = read_contents(path)
-    languages = xliff_languages(path, LanguagePair(source_language, target_language))
-    xliff = XliffUnits(path, contents.data)
-    found = list(xliff.read([contents.data]))
-    filling = _XliffFilling(contents.data, line_end(contents.data), languages, xliff.second)
+    data, languages = contents.data, LanguagePair(source_language, target_language)
+    named = xliff_languages(path, languages)
+    xliff = XliffUnits(path, data)
+    found = list(xliff.read([data]))
+    filling = _XliffFilling(contents, named, xliff.second)
     units = [filling.unit(unit, overwrite=overwrite) for unit in found]
     also: list[Edit] = []
-    if languages[1] and xliff.second and "trgLang" not in xliff.root:
-        also = filling.changed_tag(xliff.root_start, {"trgLang": languages[1]})
+    if named[1] and xliff.second and "trgLang" not in xliff.root.attributes:
+        also = [changed_tag(data, xliff.root.start, {"trgLang": named[1]})]
     if units and all(unit.reason == "missing_language" for unit in units):
-        languages = xliff_languages(path, LanguagePair(None, None))
-    return EditableDocument(contents.data, contents.restored, units, languages, also=also)
+        named = xliff_languages(path, LanguagePair(None, None))
+    return Document(data, contents.restored, units, named, also=also)
 
 
 class _Part(NamedTuple):
@@ -143,8 +156,7 @@ def _least(parts: Sequence[_Part]) -> int | None:
 class _XliffFilling(NamedTuple):
     """How the units of a file are filled in; each segment of a unit that is cut is a gap."""
 
-    data: bytes
-    newline: bytes
+    contents: Contents
     languages: tuple[str | None, str | None]
     second: bool
     """Version 2 or later."""
@@ -179,104 +191,84 @@ class _XliffFilling(NamedTuple):
 
     def marked_unit(self, unit: XliffUnit, parts: Sequence[_Part]) -> list[Edit]:
         """What says of the unit, or of its segments, where the translation is from."""
-        values: dict[str, str] = {}
+        data, values = self.contents.data, dict[str, str | None]()
         if self.second:
-            values = of_segment(_least(parts))
+            values |= of_segment(_least(parts))
         elif unit.attributes.get("approved") == "yes":
-            values = {"approved": "no"}
+            values |= {"approved": "no"}
         if unit.memoq:
-            tag = START_TAG.match(self.data, unit.start)
-            found = _MEMOQ_PREFIX.search(tag[0]) if tag else None
+            found = _MEMOQ_PREFIX.search(start_tag(data, unit.start))
             prefix = found[1].decode() if found else "mq"
             values |= {f"{prefix}:{name}": of for name, of in of_memoq(_least(parts)).items()}
-        edits = self.changed_tag(unit.start, values) if values else []
-        for mark, _, percent in parts:
-            if mark is not None and mark.name in unit.studio:
-                edits += self.changed_tag(unit.studio[mark.name].start, of_studio(percent))
-        return edits
-
-    def changed_tag(self, start: int, values: Mapping[str, str]) -> list[Edit]:
-        found = START_TAG.match(self.data, start)
-        assert found, "an element begins with its tag"
-        return [Edit(*found.span(), with_attributes(found[0], values))]
+        return ([changed_tag(data, unit.start, values)] if values else []) + [
+            changed_tag(data, unit.studio[part.mark.name].start, of_studio(part.percent))
+            for part in parts
+            if part.mark is not None and part.mark.name in unit.studio
+        ]
 
     def filled_target(self, unit: XliffUnit, parts: Sequence[_Part]) -> list[Edit]:
         """The target with these translations in it, written anew where it has no place for them."""
-        source, target = unit.source, unit.target
+        source, target, data = unit.source, unit.target, self.contents.data
         assert source, "a unit without a source has no gaps"
         elsewhere = self.second or unit.memoq or unit.studio
         values = {} if elsewhere else of_target(_least(parts))
-        mark, translation, _ = parts[0]
-        if mark is None:
-            text = self.written(translation, source.content.segment)
-        elif target is not None and all(mark and mark.name in unit.answers for mark, _, _ in parts):
-            edits = [self.filled_mark(target, mark, text) for mark, text, _ in parts if mark]
-            return [*edits, *(self.changed_tag(target.start, values) if values else ())]
+        answers = [part.mark and unit.answers.get(part.mark.name) for part in parts]
+        if parts[0].mark is None:
+            text = self.written(parts[0].translation, source.content.segment)
+        elif target is not None and all(answers):
+            both = zip(answers, parts, strict=True)
+            edits = [self.filled_mark(answer, part) for answer, part in both if answer]
+            return [*edits, changed_tag(data, target.start, values)] if values else edits
         else:
             text = self.from_source(unit, parts)
         if target is None:
             return [self.new_target(unit, source, values, text)]
-        tag = START_TAG.match(self.data, target.start)
-        assert tag, "a target begins with its tag"
-        end = element_end(self.data, target.start, target.end)
-        written = opened(with_attributes(tag[0], values)) + text + b"</%b>" % tag_name(tag[0])
-        return [Edit(target.start, end, written)]
+        return [with_tag(data, target, text, values)]
 
-    def filled_mark(self, target: Element, of_source: Mark, translation: Segment) -> Edit:
+    def filled_mark(self, mark: Mark, part: _Part) -> Edit:
         """The mark in the target that answers to one in the source, with a new text."""
-        mark = next(mark for mark in target.content.marks if mark.name == of_source.name)
-        tag = START_TAG.match(self.data, mark.start)
-        assert tag, "a mark begins with its tag"
-        text = self.written(translation, of_source.segment)
-        if tag.end() == mark.end and tag[0].endswith(b"/>"):
-            return Edit(*tag.span(), opened(tag[0]) + text + b"</%b>" % tag_name(tag[0]))
-        return Edit(tag.end(), mark.end, text)
+        assert part.mark, "it answers to one"
+        text = self.written(part.translation, part.mark.segment)
+        return with_tag(self.contents.data, mark, text, {})
 
     def from_source(self, unit: XliffUnit, parts: Sequence[_Part]) -> bytes:
         """The inside of `seg-source`, each segment of it translated, as it was, or else empty."""
         assert unit.seg_source, "marks stand in it"
-        data, source = self.data, unit.seg_source
-        translations = {mark.name: translation for mark, translation, _ in parts if mark}
-        start = _behind_tag(data, source.start)
+        data, source = self.contents.data, unit.seg_source
+        translations = {part.mark.name: part.translation for part in parts if part.mark}
+        start = _inside(data, source)
         edits = []
         for mark in source.content.marks:
             known, there = translations.get(mark.name), unit.answers.get(mark.name)
             if known or there or not mark.segment.blank:
-                was = data[_behind_tag(data, there.start) : there.end] if there else b""
+                was = data[_inside(data, there) : there.end] if there else b""
                 text = self.written(known, mark.segment) if known else was
-                inside = _behind_tag(data, mark.start)
-                edits.append(Edit(inside - start, mark.end - start, text))
+                edits.append(Edit(_inside(data, mark) - start, mark.end - start, text))
         return edited(data[start : source.end], edits)
 
     def new_target(
-        self, unit: XliffUnit, source: Element, values: Mapping[str, str], text: bytes
+        self, unit: XliffUnit, source: Element, values: Mapping[str, str | None], text: bytes
     ) -> Edit:
         """A target behind the source, laid out as that is."""
-        data = self.data
-        last = max(
-            (side for side in (source, unit.seg_source) if side), key=lambda side: side.start
-        )
-        end = element_end(data, last.start, last.end)
+        data = self.contents.data
+        sides = [side for side in (source, unit.seg_source) if side]
+        end = behind(data, max(sides, key=lambda side: side.start))
         language = unit.languages[1] or self.languages[1]
         if XML + "lang" in source.attributes and language:
             values = {"xml:lang": language, **values}
         if XML + "space" in source.attributes:
             values = {"xml:space": source.attributes[XML + "space"], **values}
-        tag = START_TAG.match(data, source.start)
-        assert tag, "a source begins with its tag"
-        name = tag_name(tag[0]).removesuffix(b"source") + b"target"
+        name = tag_name(start_tag(data, source.start)).removesuffix(b"source") + b"target"
         opening = with_attributes(b"<%b>" % name, values)
         layout = indentation(data, source.start)
         return Edit(end, end, layout + opening + text + b"</%b>" % name)
 
     def written(self, translation: Segment, source: Segment) -> bytes:
-        return as_xml(translation, source).encode().replace(b"\n", self.newline)
+        return as_xml(translation, source).encode().replace(b"\n", self.contents.newline)
 
 
-def _behind_tag(data: bytes, start: int) -> int:
-    found = START_TAG.match(data, start)
-    assert found, "an element begins with its tag"
-    return found.end()
+def _inside(data: bytes, element: Element | Mark) -> int:
+    return element.start + len(start_tag(data, element.start))
 
 
 def _translatable(unit: XliffUnit) -> Iterator[tuple[Segment, Mark | None, bool]]:

@@ -1,4 +1,4 @@
-"""The units of an XLIFF file (1.0 to 1.2, and 2.x), with where they stand."""
+"""The units of an XLIFF file (1.0 to 1.2, and 2.x), with where they stand and how far they are."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from headway.localization.formats.documents import EXACT, Width
 from headway.localization.formats.inline import Gathered, InlineText, Mark, Role
-from headway.localization.formats.xliff_states import is_trusted, not_yet_translated
-from headway.localization.formats.xml_events import XmlEvents
-from headway.localization.placeholders.segments import Code, Width
+from headway.localization.formats.xml_events import XmlElement, XmlUnits
+from headway.localization.placeholders.segments import Code
 
 XML = "http://www.w3.org/XML/1998/namespace "
 """In front of `lang` and `space`, as the parser names them."""
@@ -18,6 +18,7 @@ _SIZE = "urn:oasis:names:tc:xliff:sizerestriction:2.0 sizeRestriction"
 _UNITS = frozenset("char byte glyph pixel point dlgunit twip".split())
 """Units of width (1.2) of which a character takes at least one; `pixel` where none is said."""
 _NUMBER = re.compile("[0-9]{1,9}")
+_SIDES = ("source", "seg-source", "target")
 _STUDIO = "http://sdl.com/FileTypes/SdlXliff/1.0 "
 _MEMOQ = "MQXliff "
 
@@ -33,12 +34,22 @@ class Element(NamedTuple):
     """Byte at which its end tag begins, or behind its empty tag."""
 
 
-class Studio(NamedTuple):
-    """`sdl:seg`: what Trados Studio says of a segment."""
-
-    attributes: Mapping[str, str]
-    start: int
-    """Byte at which it begins."""
+_NOT_YET_TRANSLATED = frozenset(("new", "needs-translation", "initial", "NotStarted"))
+_NOT_TRUSTED = _NOT_YET_TRANSLATED | frozenset(
+    "needs-adaptation needs-l10n needs-work rejected "
+    "Draft RejectedTranslation RejectedSignOff Unspecified "  # sdlxliff
+    "PartiallyEdited Pretranslated AssembledFromFragments MachineTranslated Rejected".split()
+)  # mqxliff
+_FINISHED = frozenset(("translated", "signed-off", "final"))
+_REVIEWED = frozenset(("reviewed", "final"))
+_SUGGESTED = frozenset(
+    "fuzzy-match mt-suggestion rejected-grammar rejected-inaccurate rejected-length "
+    "rejected-spelling".split()
+)
+MADE_BY_MACHINE = "headway:machine-translated"
+"""The `subState` of a segment (2.x) that nobody has gone over yet."""
+_FUZZY = "headway:fuzzy-match"
+_EXACT = "headway:exact-match"
 
 
 @dataclass
@@ -61,8 +72,8 @@ class XliffUnit:
     notes: Sequence[str] = ()
     width: Width | None = None
     """The longest translation that is allowed, of the whole unit."""
-    studio: Mapping[str, Studio] = field(default_factory=dict)
-    """What Trados Studio says of its segments, by `mid`."""
+    studio: Mapping[str, XmlElement] = field(default_factory=dict)
+    """What Trados Studio says of its segments (`sdl:seg`), by `mid`."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -79,7 +90,7 @@ class XliffUnit:
         if self.source is None or self.target is None or not self.target.content.written:
             return False
         copied = self.target.content.text == self.source.content.text
-        return not (copied and not_yet_translated(self._state))
+        return not (copied and self._state in _NOT_YET_TRANSLATED)
 
     @property
     def answers(self) -> Mapping[str, Mark]:
@@ -175,168 +186,133 @@ def _width(attributes: Mapping[str, str]) -> Width | None:
     return min(found, default=None)
 
 
-class _Level(NamedTuple):
-    """What holds in an open element and all that lies in it."""
-
-    name: str
-    """Without its namespace; empty for an element of another standard."""
-    translate: bool
-    preserve: bool
-    """White space is text and no layout."""
-
-
 class XliffUnits:
-    """Gathers the units of a file while its events come in."""
+    """Reads the units of a file one after the other."""
 
     def __init__(self, path: Path, data: bytes = b"") -> None:
         """`data` is the UTF-8 that will be read, if codes shall keep how they are written."""
-        self.root_start = 0
-        self.root: Mapping[str, str] = {}
-        """Attributes of `xliff`."""
-        self.second = False
+        self._units = XmlUnits(
+            path, "xliff", ("trans-unit", "unit"), (*_SIDES, "note", "data"), namespaces=True
+        )
+        self._inline = InlineText(_role, data)
+
+    @property
+    def root(self) -> XmlElement:
+        """`xliff`, once something was read."""
+        assert self._units.root, "something was read"
+        return self._units.root
+
+    @property
+    def second(self) -> bool:
         """Version 2 or later."""
-        self._events = XmlEvents(path, "xliff", namespaces=True)
-        self._events.tell(self._start, self._end)
-        self._inline = InlineText(self._events, self._role, data)
-        self._namespace = ""
-        self._levels: list[_Level] = []
-        self._languages = "", ""
-        self._natives: dict[str, str] = {}
-        self._unit: XliffUnit | None = None
-        self._complete: list[XliffUnit] = []
-        self._around: Mapping[str, str] = {}
-        self._notes: list[str] = []
-        self._note: list[str] | None = None
+        version = self.root.attributes.get("version", "")
+        return version.startswith("2") or ":document:2" in self._units.namespace
 
     def read(self, chunks: Iterable[bytes]) -> Iterator[XliffUnit]:
-        """Each unit, in order.
+        """Each unit, in order; from version 2 on each segment.
 
         Raises:
             DataError: as `XmlEvents.run`.
         """
-        for _ in self._events.run(chunks):
-            complete, self._complete = self._complete, []
-            yield from complete
+        for unit in self._units.read(chunks):
+            if not self.second:
+                if unit.name == "trans-unit":
+                    yield self._unit(unit, unit)
+            elif unit.name == "unit":
+                data = [one for group in unit.inner("originalData") for one in group.inner("data")]
+                self._inline.natives = {}
+                self._inline.natives = {
+                    one.attributes["id"]: self._gathered(one).text
+                    for one in data
+                    if "id" in one.attributes
+                }
+                for segment in unit.below():
+                    if segment.name == "segment":
+                        yield self._unit(segment, unit)
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if self._inline.active:
-            self._inline.start(name, attributes)
-            return
-        if not self._levels:
-            self._namespace = name.removesuffix("xliff")
-            self.root, self.root_start = attributes, self._events.position
-            version = attributes.get("version", "")
-            self.second = version.startswith("2") or ":document:2" in self._namespace
-            self._languages = attributes.get("srcLang", ""), attributes.get("trgLang", "")
-        local, above = (
-            self._local(name),
-            self._levels[-1] if self._levels else _Level("", True, False),
+    def _unit(self, element: XmlElement, around: XmlElement) -> XliffUnit:
+        """A `trans-unit`, which stands alone, or a `segment` in a `unit`."""
+        get, second = element.attributes.get, around is not element
+        names = (around.attributes.get("id", "") * second, get("resname") or get("id", ""))
+        sides = {one.name: one for one in element.inner(*_SIDES)}
+        source, seg_source, target = (
+            Element(self._gathered(one), one.attributes, one.start, one.end) if one else None
+            for one in map(sides.get, _SIDES)
         )
-        level = _Level(
-            local,
-            attributes.get("translate", "yes" if above.translate else "no") != "no",
-            attributes.get(XML + "space", "preserve" if above.preserve else "") == "preserve",
-        )
-        self._levels.append(level)
-        if local == "file" and not self.second:
-            names = ("source-language", "target-language")
-            self._languages = attributes.get(names[0], ""), attributes.get(names[1], "")
-        elif local == "unit" and self.second:
-            self._events.unit_begins()
-            self._natives = self._inline.natives = {}
-            self._around, self._notes = attributes, []
-        elif local == ("segment" if self.second else "trans-unit"):
-            self._begin_unit(attributes, level)
-        elif local == "note" and self._about_unit(above.name):
-            self._note = []
-            self._events.parser.CharacterDataHandler = self._note.append
-        elif name == _STUDIO + "seg" and self._unit is not None:
-            studio = Studio(attributes, self._events.position)
-            self._unit.studio = {**self._unit.studio, attributes.get("id", ""): studio}
-        elif self._is_text(local, above.name):
-            self._element = attributes, self._events.position
-            self._inline.unwrap = not level.preserve
-            self._inline.begin()
-
-    def _begin_unit(self, attributes: dict[str, str], level: _Level) -> None:
-        if not self.second:
-            self._events.unit_begins()
-            self._around, self._notes = {}, []
-        line, start = self._events.line, self._events.position
-        names = (attributes.get("resname") or attributes.get("id", ""), self._around.get("id", ""))
-        self._unit = XliffUnit(
-            line,
-            start,
-            attributes,
-            self._languages,
-            level.translate,
-            key="/".join(name for name in reversed(names) if name),
-            notes=self._notes,
-            width=_width({**self._around, **attributes}),
+        notes = [one for group in around.inner("notes") for one in group.inner("note")]
+        languages = ("srcLang", "trgLang") if second else ("source-language", "target-language")
+        return XliffUnit(
+            element.line,
+            element.start,
+            element.attributes,
+            (element.inherited(languages[0]) or "", element.inherited(languages[1]) or ""),
+            element.inherited("translate") != "no",
+            source,
+            None if second else seg_source,
+            target,
+            "/".join(filter(None, names)),
+            [one.note for one in (notes if second else element.inner("note")) if one.note],
+            _width({**around.attributes, **element.attributes}),
+            {
+                one.attributes.get("id", ""): one
+                for one in element.below()
+                if one.name == _STUDIO + "seg"
+            },
         )
 
-    def _is_text(self, name: str, around: str) -> bool:
-        """Not the `target` of an `alt-trans`, nor the `source` of a match."""
-        if self.second:
-            return (around == "segment" and name in ("source", "target")) or (
-                around == "originalData" and name == "data"
-            )
-        return around == "trans-unit" and name in ("source", "seg-source", "target")
+    def _gathered(self, element: XmlElement) -> Gathered:
+        """White space is layout unless `xml:space` preserves it."""
+        unwrap = element.inherited(XML + "space") != "preserve"
+        return self._inline.gathered(element, unwrap=unwrap)
 
-    def _end(self, name: str) -> None:
-        gathered = None
-        if self._inline.active:
-            gathered = self._inline.end()
-            if gathered is None:
-                return
-        local = self._levels.pop().name
-        if self._note is not None:
-            self._end_note(local, self._note)
-        if gathered is not None:
-            element = Element(gathered, *self._element, self._events.position)
-            self._end_text(local, element)
-        elif local in ("trans-unit", "segment") and self._unit is not None:
-            self._complete.append(self._unit)
-            self._unit = None
-        if local == ("unit" if self.second else "trans-unit"):
-            self._events.unit_ends()
 
-    def _about_unit(self, above: str) -> bool:
-        """Whether a note that lies in `above` is one of a unit."""
-        levels = [level.name for level in self._levels[-3:-2]]
-        return above == "trans-unit" or (above == "notes" and levels == ["unit"])
+def _role(element: XmlElement) -> Role:
+    if element.name in ("g", "pc"):
+        return Role.PAIR
+    if element.name != "mrk":
+        return Role.WHOLE
+    kind, translate = (element.attributes.get(name) for name in ("mtype", "translate"))
+    if kind == "seg":
+        return Role.MARK
+    return Role.WHOLE if kind == "protected" or translate == "no" else Role.PAIR
 
-    def _end_note(self, name: str, pieces: list[str]) -> None:
-        if name == "note":
-            self._events.parser.CharacterDataHandler = self._note = None
-            if text := " ".join("".join(pieces).split()):
-                self._notes.append(text)
 
-    def _end_text(self, name: str, element: Element) -> None:
-        if name == "data":
-            if "id" in element.attributes:
-                self._natives[element.attributes["id"]] = element.content.text
-        elif self._unit is None:
-            return
-        elif name == "source":
-            self._unit.source = element
-        elif name == "seg-source":
-            self._unit.seg_source = element
-        else:
-            self._unit.target = element
+def is_trusted(state: str | None, qualifier: str | None, sub_state: str, *, approved: bool) -> bool:
+    """Nothing says that the translation is provisional, rejected, or that of another text.
 
-    def _local(self, name: str) -> str:
-        """The name of one of XLIFF's own elements."""
-        local = name.removeprefix(self._namespace)
-        return "" if " " in local else local
+    `needs-review-translation` and its like are trusted: there is a translation, which somebody
+    else is to check. A suggestion (`state-qualifier`) is one no longer when it is approved or in a
+    finished state. A state that is not known says nothing.
+    """
+    if state in _NOT_TRUSTED:
+        return False
+    if sub_state in (MADE_BY_MACHINE, _FUZZY):
+        return state in _REVIEWED
+    return qualifier not in _SUGGESTED or state in _FINISHED or approved
 
-    def _role(self, name: str, attributes: Mapping[str, str]) -> Role:
-        local = self._local(name)
-        if local in ("g", "pc"):
-            return Role.PAIR
-        if local != "mrk":
-            return Role.WHOLE
-        if attributes.get("mtype") == "seg":
-            return Role.MARK
-        protected = attributes.get("mtype") == "protected" or attributes.get("translate") == "no"
-        return Role.WHOLE if protected else Role.PAIR
+
+def of_target(percent: int | None) -> dict[str, str]:
+    """Attributes of a new `target` (1.x): by a machine, or a match of so many percent."""
+    if percent == EXACT:
+        return {"state": "translated", "state-qualifier": "exact-match"}
+    qualifier = "mt-suggestion" if percent is None else "fuzzy-match"
+    return {"state": "needs-review-translation", "state-qualifier": qualifier}
+
+
+def of_segment(percent: int | None) -> dict[str, str]:
+    """Attributes of a `segment` (2.x) with a new target."""
+    near = MADE_BY_MACHINE if percent is None else _FUZZY
+    return {"state": "translated", "subState": _EXACT if percent == EXACT else near}
+
+
+def of_studio(percent: int | None) -> dict[str, str]:
+    """Attributes of a `sdl:seg` with a new translation; a person has to confirm it."""
+    machine = {"conf": "Draft", "origin": "mt", "origin-system": "headway"}
+    if percent is None:
+        return machine
+    return machine | {"origin": "tm", "percent": str(percent)}
+
+
+def of_memoq(percent: int | None) -> dict[str, str]:
+    """Attributes of a `trans-unit` of memoQ, without their prefix."""
+    return {"status": "Pretranslated", "percent": str(percent or 0)}

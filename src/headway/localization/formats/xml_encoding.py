@@ -5,20 +5,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from headway.core.errors import DataError
 from headway.core.lines import damage_told, open_bytes
+from headway.localization.formats.spans import BYTE_ORDER_MARKS
 
 _CHUNK_BYTES = 1 << 18
 _HEAD_BYTES = 1 << 10
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark begins in the same way
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 _WIDE_BEGINNINGS = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))
 _WIDE_NAMES = re.compile(r"utf-?(16|32)|ucs-?[24]|iso-10646|unicode", re.IGNORECASE)
 _DECLARATION = re.compile(
@@ -28,27 +21,24 @@ _MARKUP = "<?xml version='1.0'?>\n<!-- + & --><a b=\"c/[;]#x_\"/>"
 """An encoding in which this is not plain ASCII (UTF-7, EBCDIC, ..) cannot declare itself."""
 
 
-class Encoding(NamedTuple):
-    """How the bytes of a file are to be read."""
-
-    name: str
-    """As Python knows it."""
-    byte_order_mark: bytes
-    """What stands in front of the first character, if anything."""
-
-
 @dataclass(frozen=True)
 class Contents:
     """A whole file in memory."""
 
     data: bytes
     """All of it as UTF-8, without the byte order mark; line ends are the file's own."""
-    encoding: Encoding
+    encoding: str
+    """As Python knows it."""
+    mark: bytes
+    """What stands in front of the first character, if anything."""
+
+    @property
+    def newline(self) -> bytes:
+        return b"\r\n" if b"\r\n" in self.data else b"\n"
 
     def restored(self, data: bytes) -> bytes:
         """UTF-8 in the encoding of the file; what that cannot hold becomes `&#8211;`."""
-        name, byte_order_mark = self.encoding
-        return byte_order_mark + data.decode("utf-8").encode(name, "xmlcharrefreplace")
+        return self.mark + data.decode("utf-8").encode(self.encoding, "xmlcharrefreplace")
 
 
 def utf8_chunks(path: Path) -> Iterator[bytes]:
@@ -60,16 +50,15 @@ def utf8_chunks(path: Path) -> Iterator[bytes]:
     line = 1
     with damage_told(path, lambda: f" after line {line:,}"), open_bytes(path) as file:
         chunk = file.read(_HEAD_BYTES)
-        encoding = _encoding(chunk, path)
-        chunk = chunk[len(encoding.byte_order_mark) :]
-        decode = codecs.getincrementaldecoder(encoding.name)().decode
-        as_it_is = encoding.name == "utf-8"
+        encoding, mark = _encoding(chunk, path)
+        chunk = chunk[len(mark) :]
+        decode = codecs.getincrementaldecoder(encoding)().decode
         while True:
             try:
                 text = decode(chunk, not chunk)
             except UnicodeError as error:
                 raise _not_in(encoding, error, line, path) from None
-            utf8 = chunk if as_it_is else text.encode("utf-8")
+            utf8 = chunk if encoding == "utf-8" else text.encode("utf-8")
             line += utf8.count(b"\n")
             yield utf8
             if not chunk:
@@ -87,29 +76,24 @@ def read_contents(path: Path) -> Contents:
     data = b"".join(utf8_chunks(path))
     with open_bytes(path) as file:
         raw = file.read()
-    contents = Contents(data, _encoding(raw[:_HEAD_BYTES], path))
+    contents = Contents(data, *_encoding(raw[:_HEAD_BYTES], path))
     if contents.restored(data) != raw:
         raise DataError(
-            f"a file that is filled in must be the plain {contents.encoding.name} of its text; "
+            f"a file that is filled in must be the plain {contents.encoding} of its text; "
             f"{path} has bytes that would come back as others. Convert it to UTF-8 first."
         )
     return contents
 
 
-def _encoding(head: bytes, path: Path) -> Encoding:
+def _encoding(head: bytes, path: Path) -> tuple[str, bytes]:
     """From the byte order mark, else from the zeros of UTF-16, else from the XML declaration."""
-    for mark, name in _BYTE_ORDER_MARKS:
-        if head.startswith(mark):
-            return _agreed(name, mark, head, path)
-    for beginning, name in _WIDE_BEGINNINGS:
-        if head.startswith(beginning):
-            return _agreed(name, b"", head, path)
-    declared = _declared(head.decode("latin-1"))
-    return Encoding(_known(declared, path) if declared else "utf-8", b"")
-
-
-def _agreed(name: str, mark: bytes, head: bytes, path: Path) -> Encoding:
-    declared = _declared(head[len(mark) :].decode(name, "ignore"))
+    marked = [(name, mark) for mark, name in BYTE_ORDER_MARKS if head.startswith(mark)]
+    marked += [(name, b"") for begins, name in _WIDE_BEGINNINGS if head.startswith(begins)]
+    name, mark = marked[0] if marked else ("latin-1", b"")
+    found = _DECLARATION.match(head[len(mark) :].decode(name, "ignore"))
+    declared = found[1] or found[2] if found else ""
+    if not marked:
+        return (_known(declared, path) if declared else "utf-8"), b""
     fits = _WIDE_NAMES.match if name != "utf-8" else re.compile("utf-?8", re.IGNORECASE).fullmatch
     if declared and not fits(declared):
         raise DataError(
@@ -117,12 +101,7 @@ def _agreed(name: str, mark: bytes, head: bytes, path: Path) -> Encoding:
             f"its first bytes are those of {name.upper()}. Correct the declaration, or save it as "
             "UTF-8 and declare that."
         )
-    return Encoding(name, mark)
-
-
-def _declared(head: str) -> str | None:
-    found = _DECLARATION.match(head)
-    return (found[1] or found[2]) if found else None
+    return name, mark
 
 
 def _known(declared: str, path: Path) -> str:
@@ -140,12 +119,12 @@ def _known(declared: str, path: Path) -> str:
     return name
 
 
-def _not_in(encoding: Encoding, error: UnicodeError, line: int, path: Path) -> DataError:
+def _not_in(encoding: str, error: UnicodeError, line: int, path: Path) -> DataError:
     where = ""
     if isinstance(error, UnicodeDecodeError):
-        line += error.object[: error.start].decode(encoding.name, "replace").count("\n")
+        line += error.object[: error.start].decode(encoding, "replace").count("\n")
         where = f" (byte 0x{error.object[error.start]:02x})"
     return DataError(
         f"a file must be in the encoding that it declares (UTF-8 if it declares none); "
-        f"{path}:{line} is not {encoding.name.upper()}{where}. Save it as UTF-8 and declare that."
+        f"{path}:{line} is not {encoding.upper()}{where}. Save it as UTF-8 and declare that."
     )

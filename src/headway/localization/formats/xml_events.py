@@ -1,6 +1,7 @@
 """XML read piece by piece, safely: nothing is fetched, nothing grows without bound."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
@@ -150,3 +151,121 @@ class XmlEvents:
             f"has &{name};",
             "Write the character itself",
         )
+
+
+def check_xml(path: Path, root: str, chunks: Iterable[bytes], *, namespaces: bool = False) -> None:
+    """Refuse what is no XML of this kind; raises DataError as `XmlEvents.run`."""
+    events = XmlEvents(path, root, namespaces=namespaces)
+    events.tell(lambda _name, _attributes: None, lambda _name: None)
+    for _ in events.run(chunks):
+        pass
+
+
+@dataclass(slots=True, eq=False)
+class XmlElement:
+    name: str
+    """Without the namespace of the outermost element; one of another is `uri name`."""
+    attributes: dict[str, str]
+    around: "XmlElement | None"
+    """The element that it lies in."""
+    line: int
+    start: int
+    """Byte at which its start tag begins."""
+    end: int = -1
+    """Byte at which its end tag begins, or behind its empty tag."""
+    parts: "list[str | XmlElement]" = field(default_factory=list)
+    """Elements and texts in it, in order."""
+
+    def inner(self, *names: str) -> "list[XmlElement]":
+        """The elements of these names that lie directly in it."""
+        return [part for part in self.parts if isinstance(part, XmlElement) and part.name in names]
+
+    def below(self) -> "Iterator[XmlElement]":
+        """All elements in it, at any depth."""
+        for part in self.parts:
+            if isinstance(part, XmlElement):
+                yield part
+                yield from part.below()
+
+    @property
+    def text(self) -> str:
+        """All text in it, at any depth."""
+        return "".join(part if isinstance(part, str) else part.text for part in self.parts)
+
+    @property
+    def note(self) -> str:
+        """The same in one line."""
+        return " ".join(self.text.split())
+
+    def inherited(self, attribute: str) -> str | None:
+        """As the nearest element around it has it, or it itself."""
+        element: XmlElement | None = self
+        while element is not None and attribute not in element.attributes:
+            element = element.around
+        return element.attributes[attribute] if element is not None else None
+
+
+class XmlUnits:
+    """Units of a file, each as a tree, one after the other; nothing else is kept."""
+
+    def __init__(
+        self,
+        path: Path,
+        root: str,
+        units: Container[str],
+        texts: Container[str],
+        *,
+        namespaces: bool = False,
+    ) -> None:
+        """Elements of the names `units` that lie in no other; text is read in `texts` only."""
+        self.root: XmlElement | None = None
+        self.namespace = ""
+        self._units, self._texts = units, texts
+        self._events = XmlEvents(path, root, namespaces=namespaces)
+        self._events.tell(self._start, self._end)
+        self._parser = self._events.parser
+        self._open: XmlElement | None = None
+        self._unit: XmlElement | None = None
+        self._text: XmlElement | None = None
+        self._complete: list[XmlElement] = []
+
+    def read(self, chunks: Iterable[bytes]) -> Iterator[XmlElement]:
+        """Each unit; raises DataError as `XmlEvents.run`."""
+        for _ in self._events.run(chunks):
+            complete, self._complete = self._complete, []
+            yield from complete
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        parser, around = self._parser, self._open
+        if around is None:
+            self.namespace = name[: name.rfind(" ") + 1]
+        name = name.removeprefix(self.namespace)
+        element = XmlElement(
+            name, attributes, around, parser.CurrentLineNumber, parser.CurrentByteIndex
+        )
+        self._open = element
+        if around is None:
+            self.root = element
+        elif self._unit is not None:
+            around.parts.append(element)
+        elif name in self._units:
+            self._unit = element
+            self._events.unit_begins()
+        if self._text is not None:
+            parser.CharacterDataHandler = element.parts.append
+        elif self._unit is not None and name in self._texts:
+            self._text = element
+            parser.CharacterDataHandler = element.parts.append
+
+    def _end(self, _name: str) -> None:
+        element, parser = self._open, self._parser
+        assert element, "what ends has begun"
+        element.end, self._open = parser.CurrentByteIndex, element.around
+        if element is self._text:
+            parser.CharacterDataHandler = self._text = None
+        elif self._text is not None and element.around is not None:
+            parser.CharacterDataHandler = element.around.parts.append
+        if element is self._unit:
+            self._complete.append(element)
+            self._unit = None
+            self._events.unit_ends()

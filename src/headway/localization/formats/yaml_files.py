@@ -12,8 +12,16 @@ from typing import Any, NamedTuple
 
 from headway.core.errors import ConfigError, DataError
 from headway.languages.codes import is_code, named_language
-from headway.localization.formats.plural_entries import NAMES, inserted, plural_entries
-from headway.localization.formats.spans import Decoded, Entry, SpanDocument, read_decoded
+from headway.localization.formats.documents import Document
+from headway.localization.formats.spans import (
+    FORM_NAMES,
+    Decoded,
+    Entry,
+    inserted,
+    of_entries,
+    plural_entries,
+    read_decoded,
+)
 from headway.localization.placeholders.segments import Segment
 
 _DEEPEST = 100
@@ -39,7 +47,7 @@ class _Scalar(NamedTuple):
 
 def open_document(
     path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
-) -> SpanDocument:
+) -> Document:
     """A file of one language, all of whose texts become those of another.
 
     Where all lies under the code of a language (`en:`), that becomes the target language.
@@ -58,7 +66,7 @@ def open_document(
         decoded = replace(decoded, text=text)
         scalars = list(_scalars(decoded))
     entries = sorted(_entries(decoded, scalars, target_language), key=lambda entry: entry.start)
-    return SpanDocument(decoded, entries, languages, overwrite=overwrite)
+    return of_entries(decoded, entries, languages, overwrite=overwrite)
 
 
 def _root(scalars: Sequence[_Scalar]) -> _Scalar | None:
@@ -82,7 +90,7 @@ def _entries(decoded: Decoded, scalars: Sequence[_Scalar], language: str | None)
         names = siblings.get(one.path[:-1], set())
         if one.is_key or not one.is_text:
             continue
-        if one.key_start >= 0 and "other" in names and names <= {*NAMES}:
+        if one.key_start >= 0 and "other" in names and names <= {*FORM_NAMES}:
             groups.setdefault(one.path[:-1], {})[one.path[-1]] = one
         else:
             yield _entry(decoded.text, one)

@@ -9,12 +9,12 @@ from headway.core.cleaning import Report
 from headway.core.lines import shown
 from headway.corpora.corpus import Corpus, read_pairs
 from headway.languages.codes import Languages
+from headway.localization.formats.documents import Document
 from headway.localization.formats.file_kinds import opener_of
 from headway.localization.formats.units import Unit
 from headway.localization.memory.index import LEAST
 from headway.localization.memory.memory import Memories
 from headway.localization.memory.words import normal, words_of
-from headway.localization.placeholders.segments import Document
 
 CONTEXT, EXACT, REPEATED, NOTHING, FUZZY = "context", "exact", "repeated", "none", "fuzzy"
 _NEAR = (("95-99", 95), ("85-94", 85), ("75-84", 75), (f"{LEAST}-74", LEAST))

@@ -11,15 +11,14 @@ from headway.corpora.pieces import add_report
 from headway.languages.codes import Languages
 from headway.localization.formats.file_kinds import reader_of
 from headway.localization.formats.keyed import read_keyed, texts_of
-from headway.localization.formats.po import named_header, read_po
-from headway.localization.formats.po_entries import PoEntry, read_entries
-from headway.localization.formats.po_plurals import (
+from headway.localization.formats.po import (
     MessageForm,
     learned,
     message_forms,
-    message_text,
+    named_header,
+    read_po,
 )
-from headway.localization.formats.po_text import unescape
+from headway.localization.formats.po_entries import PoEntry, read_entries, unescape
 from headway.localization.formats.tmx import TmxUnits, read_tmx
 from headway.localization.formats.xliff import read_xliff
 from headway.localization.formats.xliff_units import XliffUnit, XliffUnits
@@ -171,7 +170,7 @@ def _po_labels(path: Path) -> Iterator[Label]:
     header = named_header(path)
     for entry in read_entries(path, header.encoding):
         if not (entry.obsolete or entry.header):
-            key = message_text(entry, "msgctxt", header.encoding)
+            key = entry.text("msgctxt", header.encoding)
             forms = message_forms(entry, header)
             own = learned(forms)
             parts = tuple(
