@@ -24,8 +24,8 @@ import torch
 
 from headway import Translator
 from headway.core.cleaning import clean
-from headway.localization.terms.holding import Spelling, Wanted
 from headway.localization.terms.keeping import Terms
+from headway.localization.terms.matching import Spelling, Wanted
 from headway.metrics.corpus_scores import score_translations
 
 MOST_TERMS = 2000

@@ -11,7 +11,7 @@ from headway import Translator, translate_files
 from headway.core.config import read_toml
 from headway.core.errors import RunError
 from headway.demo import generate
-from headway.localization.terms.reading import read_glossary
+from headway.localization.terms.glossary_files import read_glossary
 from headway.operations.shipped import SHIPPED
 from headway.runs.checking import check_run
 

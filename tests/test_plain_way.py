@@ -17,7 +17,7 @@ SIDE_ROOMS = (
     "demo/", "doctor/", "earlier_translators/", "exchange/", "filling/", "inspection/", "study/",
     "language_models/", "decoding/", "localization/memory/", "localization/terms/",
     "localization/formats/p", "localization/formats/x", "localization/placeholders/codes",
-    "localization/placeholders/names", "localization/placeholders/p", "localization/places/",
+    "localization/placeholders/names", "localization/placeholders/p", "localization/places",
     "corpora/coded", "corpora/many_pieces", "corpora/mixing", "corpora/shifts", "corpora/weighted",
     "translation/coded", "translation/mixture", "translation/portions", "translation/prefixes",
     "translation/terms", "translation/tuning", "runs/checking", "runs/parent", "runs/resuming",

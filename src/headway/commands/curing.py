@@ -29,8 +29,7 @@ from headway.doctor.examination import CHECKS, Examination
 from headway.doctor.findings import Symptom
 from headway.doctor.languages import OTHER_LANGUAGE
 from headway.localization.formats.file_kinds import suffix_of
-from headway.localization.places.held import Places
-from headway.localization.places.kinds import places_of
+from headway.localization.places import Places, places_of
 
 _COLUMNS = "what kinds file line source target new_source new_target".split()
 

@@ -22,7 +22,7 @@ from headway.corpora.shifts import NEAR, Shift
 from headway.languages.mojibake import repaired
 from headway.languages.scripts import UNSPACED_SCRIPTS
 from headway.localization.placeholders.patterns import find
-from headway.localization.places.held import LocatedUnit, Places
+from headway.localization.places import LocatedUnit, Places
 
 FIXES = {
     "mojibake": "UTF-8 that was read as Windows-1252 is put right",

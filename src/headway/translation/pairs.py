@@ -144,8 +144,7 @@ class Pairs:
         """tokenizer.json, and glossary.tsv where there are terms."""
         self.vocabulary.save(folder.tokenizer)
         if self.glossary:
-            from headway.localization.terms.reading import read_terms
-            from headway.localization.terms.tables import write_tsv
+            from headway.localization.terms.glossary_files import read_terms, write_tsv
 
             write_tsv(folder.glossary, read_terms(self.prepared.corpus, self.glossary))
 
@@ -164,7 +163,7 @@ def refuse_unreadable(sections: Sections) -> None:
             corpus.check()
             refuse_undecodable(*(path.absolute() for path in corpus.files))
     if data.glossary:
-        from headway.localization.terms.reading import read_terms
+        from headway.localization.terms.glossary_files import read_terms
 
         read_terms(corpora[0], data.glossary)
     if data.pairs or len(data.source) > 1:

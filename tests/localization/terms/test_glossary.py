@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from headway.core.errors import DataError
 from headway.localization.terms.glossary import Glossary
-from headway.localization.terms.reading import read_glossary
+from headway.localization.terms.glossary_files import read_glossary
 
 
 @pytest.fixture

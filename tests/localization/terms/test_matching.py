@@ -1,13 +1,14 @@
-"""Terms in a text: whole words, longest first, no overlaps, case, endings."""
+"""Terms in a text: whole words, longest first, no overlaps, case, endings; what a text must hold."""
 
 import itertools
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.localization.terms.glossary import Glossary, GlossaryRow
-from headway.localization.terms.matching import Matcher
+from headway.localization.terms.matching import Matcher, Spelling, Wanted, Where
 
 
 def matcher(*sources, **forms):
@@ -83,3 +84,42 @@ def test_longest_first_without_overlaps(terms, text_words) -> None:
 @pytest.mark.parametrize("text", ["", "İstanbul dog", "ß dog", "ﬁ dog"])
 def test_folding_case_moves_no_place(text) -> None:
     assert found(text, "dog") == ["dog"] * ("dog" in text)
+
+
+def joins(left: str, right: str) -> bool:
+    """By the definition: a letter of a spaced script goes on with another one."""
+    return bool(left and right) and left in "abé" and right in "abé"
+
+
+@given(
+    st.text("abé", min_size=1, max_size=3) | st.text("ab狗", min_size=1, max_size=3),
+    st.text("abé狗 .", max_size=12),
+)
+def test_it_stands_where_no_word_goes_on_on_either_side(term, text) -> None:
+    expected = [
+        i
+        for i in range(len(text))
+        if text.startswith(term, i)
+        and not joins(text[i - 1 : i] if i else "", term[0])
+        and not joins(term[-1], text[i + len(term) : i + len(term) + 1])
+    ]
+    places = Wanted((Spelling(term),)).standing(text)
+    starts = [start for start, _ in places]
+    assert {*starts} <= {*expected}
+    assert bool(starts) == bool(expected)
+    assert all(text[start:end] == term for start, end in places)
+    assert all(end <= start for (_, end), (start, _) in pairwise(places))
+
+
+def test_an_open_ending_belongs_to_it_and_the_longest_of_two_spellings_counts() -> None:
+    wanted = Wanted((Spelling("Hund", open_end=True), Spelling("Hund")), times=3)
+    assert wanted.standing("Hunde, Hund; Hofhund") == [(0, 5), (7, 11)]
+    assert wanted.lacking_in("Hunde, Hund; Hofhund") == 1
+
+
+def test_a_capital_for_the_beginning_stands_there_alone() -> None:
+    wanted = Wanted((Spelling("rot", where=Where.INSIDE), Spelling("Rot", where=Where.OPENING)))
+    assert wanted.lacking_in("rot ist es") == 1
+    assert wanted.lacking_in("„Rot“ ist es") == 0
+    assert wanted.lacking_in("Es ist Rot") == 1
+    assert wanted.lacking_in("Ja. Rot ist es") == 0

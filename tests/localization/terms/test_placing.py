@@ -3,7 +3,7 @@
 from itertools import accumulate, pairwise
 
 from headway.localization.placeholders.projection import TokenSpans
-from headway.localization.terms.holding import Spelling, Wanted, Where
+from headway.localization.terms.matching import Spelling, Wanted, Where
 from headway.localization.terms.placing import (
     TermEdit,
     WantedTerm,

@@ -1,7 +1,7 @@
 """A glossary: how terms are to be translated, or that they are not."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -57,16 +57,21 @@ class Glossary:
         Raises:
             DataError: one row translates what another says is not translated, or none is a term.
         """
-        glossary = cls()
-        found: dict[str, Term] = {}
+        found, left_out = dict[str, Term](), dict[str, list[str]]()
         for row in rows:
-            term = glossary._term(row)
-            if term is None:
-                continue
-            known = found.setdefault(term.source, term)
-            if known is not term:
-                found[term.source] = glossary._merged(known, term)
-        glossary.terms = list(found.values())
+            targets = () if row.target.strip() in ("", SAME) else _several(row.target)
+            term = Term(
+                clean(row.source), _several(row.forms), targets, clean(row.comment), row.place
+            )
+            known = found.get(term.source, term)
+            why = _why_no_term(term)
+            if not why:
+                found[term.source] = _merged(known, term)
+                if known is not term and found[term.source][:3] == known[:3]:
+                    why = "said before"
+            if why:
+                left_out.setdefault(why, []).append(row.place)
+        glossary = cls(list(found.values()), left_out)
         if not found:
             raise DataError(
                 f"a glossary has a term and its translation on each row; {name} has none. "
@@ -74,35 +79,8 @@ class Glossary:
             )
         return glossary
 
-    def _leave_out(self, why: str, place: str) -> None:
-        self.left_out.setdefault(why, []).append(place)
-
-    def _term(self, row: GlossaryRow) -> Term | None:
-        source, forms = clean(row.source), _several(row.forms)
-        targets = () if row.target.strip() in ("", SAME) else _several(row.target)
-        wrong = _why_no_term(source, forms, targets)
-        if wrong:
-            self._leave_out(wrong, row.place)
-            return None
-        return Term(source, forms, targets, clean(row.comment), row.place)
-
-    def _merged(self, known: Term, term: Term) -> Term:
-        if bool(known.targets) != bool(term.targets):
-            raise DataError(
-                f"a term is translated or it is not; {known.source!r} is translated as "
-                f"{' | '.join(known.targets or term.targets)!r} and also not to be translated, in "
-                f"{known.place} and {term.place}. Remove one of the two."
-            )
-        if set(term.targets) <= set(known.targets) and set(term.forms) <= set(known.forms):
-            self._leave_out("said before", term.place)
-        return known._replace(
-            forms=tuple(dict.fromkeys(known.forms + term.forms)),
-            targets=tuple(dict.fromkeys(known.targets + term.targets)),
-            comment="; ".join(dict.fromkeys(filter(None, (known.comment, term.comment)))),
-        )
-
     def left_out_in_words(self) -> str:
-        """As `2 rows (blank source: F:3, F:9)`; empty where nothing was."""
+        """As `2 (blank source: F:3, F:9)`; empty where nothing was."""
         parts = []
         for why, places in self.left_out.items():
             more = f", and {len(places) - SHOWN:,} more" if len(places) > SHOWN else ""
@@ -118,23 +96,36 @@ class Glossary:
         )
 
 
+def _merged(known: Term, term: Term) -> Term:
+    if bool(known.targets) != bool(term.targets):
+        raise DataError(
+            f"a term is translated or it is not; {known.source!r} is translated as "
+            f"{' | '.join(known.targets or term.targets)!r} and also not to be translated, in "
+            f"{known.place} and {term.place}. Remove one of the two."
+        )
+    return known._replace(
+        forms=tuple(dict.fromkeys(known.forms + term.forms)),
+        targets=tuple(dict.fromkeys(known.targets + term.targets)),
+        comment="; ".join(dict.fromkeys(filter(None, (known.comment, term.comment)))),
+    )
+
+
 def _several(text: str) -> tuple[str, ...]:
     r"""The variants in a cell; `\|` is a bar in one."""
     variants = (clean(part.replace("\\|", "|")) for part in _BAR.split(text))
     return tuple(dict.fromkeys(filter(None, variants)))
 
 
-def _why_no_term(source: str, forms: Sequence[str], targets: Sequence[str]) -> str:
-    if not source:
+def _why_no_term(term: Term) -> str:
+    spellings = (term.source, *term.forms)
+    if not term.source:
         return "blank source"
-    if not any(character.isalnum() for character in source):
+    if not any(map(str.isalnum, term.source)):
         return "no letter or digit in the source"
-    if any(len(text) > MAX_CHARACTERS for text in (source, *forms, *targets)):
+    if max(map(len, (*spellings, *term.targets))) > MAX_CHARACTERS:
         return f"longer than {MAX_CHARACTERS} characters"
-    for text in (source, *forms):
-        if re.search(r"(?<!\w)\*|\*(?=\w)", text):
-            return "a * that is not the end of a word"
-    for text in targets:
-        if "*" in text[:-1] or text == "*":
-            return "a * that is not the end of the translation"
+    if any(re.search(r"(?<!\w)\*|\*(?=\w)", text) for text in spellings):
+        return "a * that is not the end of a word"
+    if any("*" in text[:-1] or text == "*" for text in term.targets):
+        return "a * that is not the end of the translation"
     return ""

@@ -13,9 +13,8 @@ from headway.localization.placeholders.patterns import find
 from headway.localization.placeholders.segments import Segment
 from headway.localization.terms import NONE
 from headway.localization.terms.glossary import Glossary, Term
-from headway.localization.terms.holding import Spelling, Wanted, Where
-from headway.localization.terms.matching import Matcher
-from headway.localization.terms.reading import read_glossary
+from headway.localization.terms.glossary_files import read_glossary
+from headway.localization.terms.matching import Matcher, Spelling, Wanted, Where
 
 _CODE = "\ufffc"
 """Stands for a character of a code, in which no term is looked for."""
@@ -43,7 +42,7 @@ class Terms:
         """The terms of one or more files (.tsv, .csv, .tbx) for these languages.
 
         Raises:
-            DataError: as `headway.localization.terms.reading.read_glossary`.
+            DataError: as `headway.localization.terms.glossary_files.read_glossary`.
         """
         paths = [Path(file) for file in files]
         return cls(read_glossary(paths, languages.source_language, languages.target_language))

@@ -1,19 +1,24 @@
-"""Terms in a text: whole words, longest first, none of them overlapping."""
+"""Where terms stand: those of a glossary in a source, and what is asked of a translation in it."""
 
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from headway.languages.scripts import UNSPACED
+from headway.languages.sentences import ENDS
 from headway.localization.terms.glossary import Glossary, Term
 
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 _TOKEN = re.compile(rf"[{UNSPACED}]|(?:[^\W{UNSPACED}]|[{_MARKS}])+|\S")
 """A word, a character of a script that parts no words, or a sign."""
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_SENTENCE_ENDS = frozenset(f"{ENDS}\n")
+"""A sentence begins behind them; behind a `;`, which asks in Greek, one may begin anywhere."""
 
 
 class TermMatch(NamedTuple):
@@ -32,8 +37,17 @@ class _Node:
     terms: list[tuple[Term, str]] = field(default_factory=list)
     """Those that end here, each with the spelling that does."""
 
+    def behind(self, key: str) -> "Iterator[_Node]":
+        if key in self.tokens:
+            yield self.tokens[key]
+        if self.beginnings:
+            starts = (key[:n] for n in range(1, len(key) + 1))
+            yield from (self.beginnings[one] for one in starts if one in self.beginnings)
+
 
 class Matcher:
+    """Finds the terms of a glossary in texts: whole words, longest first, none overlapping."""
+
     def __init__(self, glossary: Glossary) -> None:
         self._root = _Node()
         for term in glossary.terms:
@@ -43,10 +57,9 @@ class Matcher:
     def _add(self, term: Term, spelling: str) -> None:
         node, tokens = self._root, list(_tokens(spelling))
         for (_, _, key), behind in pairwise([*tokens, (0, 0, "")]):
-            if key == "*":
-                continue
-            table = node.beginnings if behind[2] == "*" else node.tokens
-            node = table.setdefault(key, _Node())
+            if key != "*":
+                table = node.beginnings if behind[2] == "*" else node.tokens
+                node = table.setdefault(key, _Node())
         node.terms.append((term, spelling))
 
     def find(self, text: str) -> list[TermMatch]:
@@ -75,23 +88,13 @@ class Matcher:
         for n in range(first, len(tokens)):
             _, end, key = tokens[n]
             key = key.lstrip() if n == first else key
-            nodes = [behind for node in nodes for behind in _behind(node, key)]
+            nodes = [behind for node in nodes for behind in node.behind(key)]
             if not nodes:
                 return
-            for node in nodes:
-                for term, spelling in node.terms:
-                    cased = _pattern(spelling)
-                    if cased is None or cased.fullmatch(text[start:end]):
-                        yield TermMatch(start, end, term), cased is None
-
-
-def _behind(node: _Node, key: str) -> Iterator[_Node]:
-    if key in node.tokens:
-        yield node.tokens[key]
-    if node.beginnings:
-        for n in range(1, len(key) + 1):
-            if key[:n] in node.beginnings:
-                yield node.beginnings[key[:n]]
+            for term, spelling in (one for node in nodes for one in node.terms):
+                cased = _pattern(spelling)
+                if cased is None or cased.fullmatch(text[start:end]):
+                    yield TermMatch(start, end, term), cased is None
 
 
 def _tokens(text: str) -> Iterator[tuple[int, int, str]]:
@@ -110,3 +113,84 @@ def _pattern(spelling: str) -> re.Pattern[str] | None:
         return None
     words = (re.escape(word).replace(r"\*", r"\w*") for word in spelling.split())
     return re.compile(r"\s+".join(words))
+
+
+class Where(Enum):
+    ANYWHERE = "anywhere"
+    OPENING = "opening"
+    """At the beginning of a sentence: with a capital for it."""
+    INSIDE = "inside"
+    """Not at the very beginning of the text."""
+
+
+class Spelling(NamedTuple):
+    """One way to write something: as a whole word."""
+
+    text: str
+    open_end: bool = False
+    """An ending may follow, as in `Hund*`."""
+    where: Where = Where.ANYWHERE
+
+    def fits(self, before: str) -> bool:
+        """Whether it may stand behind this beginning of a text, as far as its case goes."""
+        if self.where is Where.OPENING:
+            return _opens(before)
+        return self.where is Where.ANYWHERE or any(map(_worded, before))
+
+    def places(self, text: str) -> Iterator[tuple[int, int]]:
+        start = text.find(self.text)
+        while start >= 0:
+            end = start + len(self.text)
+            if not _joined(text, start) and (self.open_end or not _joined(text, end)):
+                while _joined(text, end):
+                    end += 1
+                if self.fits(text[:start]):
+                    yield start, end
+            start = text.find(self.text, start + 1)
+
+
+class Wanted(NamedTuple):
+    """Something that a text must hold: any of its spellings, so many times in all."""
+
+    spellings: tuple[Spelling, ...]
+    times: int = 1
+
+    def standing(self, text: str) -> list[tuple[int, int]]:
+        """Beginning and end of each place where it stands, none of them overlapping; an ending
+        belongs to it."""
+        found = [place for one in self.spellings for place in one.places(text)]
+        places: list[tuple[int, int]] = []
+        for start, end in sorted(found, key=lambda place: (place[0], -place[1])):
+            if not places or places[-1][1] <= start:
+                places.append((start, end))
+        return places
+
+    def lacking_in(self, text: str) -> int:
+        """How often it is missing in a whole text."""
+        return max(0, self.times - len(self.standing(text)))
+
+
+def _joined(text: str, place: int) -> bool:
+    """Whether the characters before and behind a place go together."""
+    return 0 < place < len(text) and in_word(text[place - 1]) and in_word(text[place])
+
+
+def _opens(before: str) -> bool:
+    """Whether nothing of a word has been written in this sentence so far."""
+    written = (one for one in reversed(before) if _worded(one) or one in _SENTENCE_ENDS)
+    return not _worded(next(written, " "))
+
+
+def _worded(character: str) -> bool:
+    return in_word(character) or character.isalnum()
+
+
+@lru_cache(maxsize=1 << 14)
+def in_word(character: str) -> bool:
+    """Whether a character goes together with its neighbours, as letters and digits do.
+
+    Those of scripts without spaces do not: there, a term is held wherever it stands.
+    """
+    if _UNSPACED.match(character):
+        return False
+    return character.isalnum() or character == "_" or unicodedata.category(character)[0] == "M"

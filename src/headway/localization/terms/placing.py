@@ -9,7 +9,7 @@ from typing import NamedTuple
 from headway.languages.unspaced_words import whole_words
 from headway.localization.placeholders.patterns import find
 from headway.localization.placeholders.projection import TokenSpans, words_and_signs
-from headway.localization.terms.holding import Spelling, Wanted, in_word
+from headway.localization.terms.matching import Spelling, Wanted, in_word
 
 LEAST, MOST_OF = 1.0, 0.5
 """Nats that a word must lose without the term to stand for it, and what share of what the word

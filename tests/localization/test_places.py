@@ -6,8 +6,7 @@ import pytest
 from headway.core.cleaning import Report
 from headway.core.errors import DataError
 from headway.corpora.corpus import Corpus, read_pairs
-from headway.localization.places.held import LocatedUnit
-from headway.localization.places.kinds import places_of
+from headway.localization.places import LocatedUnit, places_of
 
 TMX = """<?xml version="1.0" encoding="UTF-16"?>
 <tmx version="1.4"><header srclang="en"/><body>

@@ -1,1 +1,0 @@
-"""The units of a file as bytes: to be written again with some left out or mended."""
