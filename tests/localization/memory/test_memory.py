@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from similarity import similarity
 
 from headway.core.cleaning import Pair
 from headway.localization.formats.units import Unit
@@ -10,7 +11,7 @@ from headway.localization.memory.building import memory_of_pairs
 from headway.localization.memory.memory import Memories, Memory
 from headway.localization.memory.store import MemoryStore, StoreBuilder
 from headway.localization.memory.units import Label, MemoryUnit
-from headway.localization.memory.words import normal, read, similarity
+from headway.localization.memory.words import normal, read
 from headway.localization.placeholders.segments import Code, Segment
 
 

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from similarity import similarity
 
 from headway.localization.memory.words import (
     NUMBER,
@@ -8,7 +9,6 @@ from headway.localization.memory.words import (
     light,
     normal,
     read,
-    similarity,
     tokens,
     words_of,
 )

@@ -7,10 +7,10 @@ et al. 2007). Only sequences that share such a word are looked at; none that is 
 """
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,8 +73,8 @@ class Index:
     def near(self, words: Sequence[str], at_least: int) -> list[Near]:
         """Every key that is alike to at least so many percent, the nearest first.
 
-        `at_least` is `LEAST` to 100; see `words.similarity`, of which this is
-        the part that counts words.
+        `at_least` is `LEAST` to 100; see `words.percent`, of which this is the
+        part that counts words.
         """
         n_words = len(words)
         if not 0 < n_words <= MAX_WORDS or not len(self.lengths):
@@ -98,7 +98,7 @@ class Index:
         shortest, longest = -(-n_words * at_least // 100), n_words * 100 // at_least
         bounds = np.array((shortest, longest + 1), self.lengths.dtype)
         first, end = np.searchsorted(self.lengths, bounds)
-        n_rarest = np.array([_n_rarest(n, at_least) for n in range(longest + 1)])
+        n_rarest = _n_rarest(np.arange(longest + 1), at_least)
         found = []
         for rank in ranks:
             start, stop = self.posting_starts[rank], self.posting_starts[rank + 1]
@@ -109,58 +109,32 @@ class Index:
             found.append(keys[positions < n_rarest[self.lengths[keys]]])
         return np.unique(np.concatenate(found)) if found else np.zeros(0, np.uint32)
 
-    def _measured(self, keys: Integers, words: Sequence[str], at_least: int) -> list[Near]:
+    def _measured(self, keys: Integers, words: Sequence[str], at_least: int) -> Iterator[Near]:
         """Those that are near indeed. Words that the query lacks are all the same to it."""
-        numbers = {word: number for number, word in enumerate(dict.fromkeys(words), start=1)}
-        query = "".join(chr(numbers[word]) for word in words)
-        table_ranks = self._ranks_of(list(numbers))
-        known = np.flatnonzero(table_ranks >= 0)
-        order = known[np.argsort(table_ranks[known])]
-        sorted_ranks, own_numbers = table_ranks[order], order + 1
-        found: list[Near] = []
-        for start in range(0, len(keys), _CHUNK):
-            some = keys[start : start + _CHUNK]
-            found += self._measured_some(some, query, sorted_ranks, own_numbers, at_least)
-        return found
-
-    def _measured_some(
-        self, keys: Integers, query: str, ranks: Integers, numbers: Integers, at_least: int
-    ) -> list[Near]:
         from rapidfuzz.distance import Levenshtein
 
-        lengths = self.lengths[keys].astype(np.int64)
-        flat = self.words[ragged(self.starts[keys], lengths)]
-        places = np.searchsorted(ranks, flat)
-        places[places == len(ranks)] = 0
-        own = np.where(ranks[places] == flat, numbers[places], 0).astype("<u4")
-        ends = np.cumsum(lengths)
-        shared = np.add.reduceat(own > 0, ends - lengths, dtype=np.int64) if len(keys) else ends
-        n_words = np.maximum(lengths, len(query))
-        most = n_words * (100 - at_least) // 100
-        places = np.flatnonzero(shared >= n_words - most)
-        text = own.tobytes().decode("utf-32-le")
-        found = []
-        for place in places:
-            end, limit = int(ends[place]), int(most[place])
-            candidate = text[end - int(lengths[place]) : end]
-            n_edits = Levenshtein.distance(query, candidate, score_cutoff=limit)
-            if n_edits <= limit:
-                found.append(Near(int(keys[place]), n_edits, int(n_words[place])))
-        return found
-
-
-class _Numbers(dict[str, int]):
-    """A number for each way in which a word is written; ways of the same word share it."""
-
-    def __init__(self, as_word: Callable[[str], str]) -> None:
-        super().__init__()
-        self.words: dict[str, int] = {}
-        self._as_word = as_word
-
-    def __missing__(self, written: str) -> int:
-        word = self._as_word(written)
-        self[written] = number = self.words.setdefault(word, len(self.words))
-        return number
+        numbers = {word: number for number, word in enumerate(dict.fromkeys(words), start=1)}
+        query = "".join(chr(numbers[word]) for word in words)
+        ranks = self._ranks_of(list(numbers))
+        order = np.argsort(ranks)[np.count_nonzero(ranks < 0) :]
+        ranks, own_numbers = ranks[order], order + 1
+        for some in np.split(keys, range(_CHUNK, len(keys), _CHUNK)):
+            lengths = self.lengths[some].astype(np.int64)
+            flat = self.words[ragged(self.starts[some], lengths)]
+            places = np.searchsorted(ranks, flat)
+            places[places == len(ranks)] = 0
+            own = np.where(ranks[places] == flat, own_numbers[places], 0).astype("<u4")
+            ends = np.cumsum(lengths)
+            shared = np.add.reduceat(own > 0, ends - lengths, dtype=np.int64) if len(some) else ends
+            n_words = np.maximum(lengths, len(query))
+            most = most_edits(n_words, at_least)
+            text = own.tobytes().decode("utf-32-le")
+            for place in np.flatnonzero(shared >= n_words - most):
+                candidate = text[ends[place] - lengths[place] : ends[place]]
+                limit = int(most[place])
+                n_edits = Levenshtein.distance(query, candidate, score_cutoff=limit)
+                if n_edits <= limit:
+                    yield Near(int(some[place]), n_edits, int(n_words[place]))
 
 
 class Keys:
@@ -168,22 +142,31 @@ class Keys:
 
     def __init__(self, as_word: Callable[[str], str] = str) -> None:
         """`as_word` makes the same of what counts as the same word."""
-        self._numbers = _Numbers(as_word)
-        self._words = array("I")
-        self._lengths = array("I")
+        self._as_word = as_word
+        self._written, self._numbers = dict[str, int](), dict[str, int]()
+        self._words, self._lengths, self._digests = array("I"), array("I"), array("Q")
 
     def add(self, words: Sequence[str]) -> None:
         if len(words) > MAX_WORDS:
             words = ()
-        self._words.extend(map(self._numbers.__getitem__, words))
+        numbers = array("I", map(self._number, words))
+        self._words += numbers
         self._lengths.append(len(words))
+        self._digests.append(digest64(numbers.tobytes()))
+
+    def _number(self, written: str) -> int:
+        """Ways to write the same word share a number."""
+        if (number := self._written.get(written)) is None:
+            number = self._numbers.setdefault(self._as_word(written), len(self._numbers))
+            self._written[written] = number
+        return number
 
     def index(self) -> tuple[Index, NDArray[np.uint32]]:
         """The index, and the key of every sequence in the order of adding."""
         all_lengths = np.frombuffer(self._lengths, np.uint32).astype(np.int64)
         all_starts = np.cumsum(all_lengths) - all_lengths
         words = np.frombuffer(self._words, np.uint32)
-        digests = _digests(words, all_starts, all_lengths)
+        digests = np.frombuffer(self._digests, np.uint64)
         _, first, same = np.unique(digests, return_index=True, return_inverse=True)
         by_length = np.argsort(all_lengths[first], kind="stable")
         by_length = by_length[np.searchsorted(all_lengths[first][by_length], 1) :]  # not the empty
@@ -192,11 +175,11 @@ class Keys:
         first = first[by_length]
         lengths = all_lengths[first]
         numbers = _gathered(words, all_starts[first], lengths)
-        counts = np.bincount(numbers, minlength=len(self._numbers.words))
+        counts = np.bincount(numbers, minlength=len(self._numbers))
         by_count = np.argsort(counts, kind="stable")
         rank_of = np.empty(len(counts), np.uint32)
         rank_of[by_count] = np.arange(len(counts))
-        hashes = np.array([digest64(word.encode()) for word in self._numbers.words], np.uint64)
+        hashes = np.array([digest64(word.encode()) for word in self._numbers], np.uint64)
         by_hash = np.argsort(hashes)
         starts = np.concatenate(([0], np.cumsum(lengths)))
         ranked = rank_of[numbers]
@@ -224,28 +207,7 @@ def _gathered(words: Integers, starts: Integers, lengths: Integers) -> NDArray[n
     return np.concatenate([np.zeros(0, np.uint32), *parts])
 
 
-def _digests(words: Integers, starts: Integers, lengths: Integers) -> NDArray[np.uint64]:
-    """64 bits for each sequence that hardly any other one has: the sum over its words of word and
-    place, mixed as by SplitMix64 (Steele et al. 2014)."""
-    parts = [np.zeros(0, np.uint64)]
-    for chunk in range(0, len(starts), _CHUNK):
-        n_words = lengths[chunk : chunk + _CHUNK]
-        ends = np.cumsum(n_words)
-        first = starts[chunk]
-        some = words[first : first + ends[-1]]
-        place = np.arange(1, len(some) + 1) - np.repeat(ends - n_words, n_words)
-        mixed = place.astype(np.uint64) << np.uint64(32) | some
-        mixed *= np.uint64(0x9E37_79B9_7F4A_7C15)
-        for shift, factor in ((30, 0xBF58_476D_1CE4_E5B9), (27, 0x94D0_49BB_1331_11EB)):
-            mixed ^= mixed >> np.uint64(shift)
-            mixed *= np.uint64(factor)
-        mixed ^= mixed >> np.uint64(31)
-        sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(mixed)))
-        parts.append(sums[ends] - sums[ends - n_words])
-    return np.concatenate(parts)
-
-
-def _n_rarest(n_words: int, at_least: int) -> int:
+def _n_rarest(n_words: Any, at_least: int) -> Any:
     """How many of the rarest words of a text one must share with every other one that is near."""
     return most_edits(n_words, at_least) + 1
 
@@ -253,33 +215,22 @@ def _n_rarest(n_words: int, at_least: int) -> int:
 def _postings(
     words: NDArray[np.uint32], starts: NDArray[np.int64], n_ranks: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint8]]:
-    """Starts by rank, keys, and positions, of every key's rarest words."""
-    ranks, keys, positions = _rarest(words, starts)
-    order = np.argsort(ranks, kind="stable")
-    counts = np.bincount(ranks, minlength=n_ranks)
-    return np.concatenate(([0], np.cumsum(counts))), keys[order], positions[order]
-
-
-def _rarest(
-    words: NDArray[np.uint32], starts: NDArray[np.int64]
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint8]]:
-    """Rank, key and position of the words that `LEAST` asks for, by key."""
-    ranks, keys, positions = [], [], []
+    """Starts by rank, keys, and positions, of the words of every key that `LEAST` asks for."""
+    ranks, keys = [np.zeros(0, np.uint32)], [np.zeros(0, np.uint32)]
+    positions = [np.zeros(0, np.uint8)]
     for chunk in range(0, len(starts) - 1, _CHUNK):
         bounds = starts[chunk : chunk + _CHUNK + 1]
         lengths = np.diff(bounds)
         key = np.repeat(np.arange(chunk, chunk + len(lengths), dtype=np.uint64), lengths)
         both = np.sort(key << np.uint64(32) | words[bounds[0] : bounds[-1]])
         position = np.arange(len(both)) - np.repeat(bounds[:-1] - bounds[0], lengths)
-        n_rarest = lengths * (100 - LEAST) // 100 + 1
-        rare = position < np.repeat(n_rarest, lengths)
+        rare = position < np.repeat(_n_rarest(lengths, LEAST), lengths)
         rare[1:] &= both[1:] != both[:-1]  # a word that is there twice: its first place
         ranks.append((both[rare] & np.uint64(0xFFFF_FFFF)).astype(np.uint32))
         keys.append(key[rare].astype(np.uint32))
         positions.append(np.minimum(position[rare], _LAST_POSITION).astype(np.uint8))
-    empty = np.zeros(0, np.uint32)
-    return (
-        np.concatenate([empty, *ranks]),
-        np.concatenate([empty, *keys]),
-        np.concatenate([np.zeros(0, np.uint8), *positions]),
-    )
+    all_ranks = np.concatenate(ranks)
+    order = np.argsort(all_ranks, kind="stable")
+    counts = np.bincount(all_ranks, minlength=n_ranks)
+    posting_starts = np.concatenate(([0], np.cumsum(counts)))
+    return posting_starts, np.concatenate(keys)[order], np.concatenate(positions)[order]

@@ -116,17 +116,9 @@ class Memory:
         kinds = light(query, source)
         score = percent(n_words, n_edits + len(right.failed), len(kinds))
         unseen = "plural form" if entry.source == query.text else "white space"
-        differs = (["words"] if n_edits else kinds or [unseen]) + (kinds if n_edits else [])
-        return MemoryMatch(
-            entry.source,
-            right.target,
-            score,
-            False,
-            self._place(entry),
-            tuple(differs),
-            right.done,
-            right.failed,
-        )
+        differs = tuple(["words", *kinds] if n_edits else kinds or [unseen])
+        found = MemoryMatch(entry.source, right.target, score, False, self._place(entry))
+        return found._replace(differs=differs, repaired=right.done, failed=right.failed)
 
     def _best_first(self, numbers: np.ndarray, unit: Unit) -> tuple[np.ndarray, bool]:
         """Entries in the order of preference, and whether the first is in context."""

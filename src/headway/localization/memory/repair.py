@@ -3,10 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
-from headway.localization.memory.words import CODE, NUMBER, WordToken, aligned, tokens
-from headway.localization.placeholders.patterns import find, frame, kind_of
+from headway.localization.memory.words import CODE, NUMBER, WordToken, aligned, stretches, tokens
+from headway.localization.placeholders.patterns import frame, kind_of
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _SEPARATOR = re.compile(r"[.,]")
@@ -48,7 +49,7 @@ def repaired(query: str, source: str, target: str) -> Repair:
     numbers, codes, before, behind = _differences(query, source)
     if not (numbers or codes or before or behind):
         return Repair(target, (), ())
-    pieces = _taken_apart(target)
+    pieces = stretches(target)
     found = Counter(text for text, is_code in pieces if is_code)
     new_numbers = {_digits(swap.old): swap for swap in numbers if _fits(swap, pieces)}
     new_codes = {swap.old: swap for swap in codes if _code_fits(swap, found[swap.old])}
@@ -127,21 +128,15 @@ def _swaps(
 
 def _around(query: str, added: Counter[str]) -> tuple[list[str], list[str]]:
     """Added tags that stand in front of all of a text, and behind it."""
-    codes = [query[start:end] for start, end, _ in find(query)]
-    before: list[str] = []
-    behind: list[str] = []
-    rest = query
-    for code in codes:
-        if not (rest.startswith(code) and kind_of(code) == "tag"):
-            break
-        before.append(code)
-        rest = rest.removeprefix(code)
-    for code in reversed(codes[len(before) :]):
-        if not (rest.endswith(code) and kind_of(code) == "tag"):
-            break
-        behind.insert(0, code)
-        rest = rest.removesuffix(code)
+    pieces = [text for text in stretches(query) if text[0]]
+    before = [text for text, _ in takewhile(_is_tag, pieces)]
+    behind = [text for text, _ in takewhile(_is_tag, reversed(pieces[len(before) :]))][::-1]
     return (before, behind) if Counter((*before, *behind)) == added else ([], [])
+
+
+def _is_tag(piece: tuple[str, bool]) -> bool:
+    text, is_code = piece
+    return is_code and kind_of(text) == "tag"
 
 
 def _fits(swap: Swap, pieces: Sequence[tuple[str, bool]]) -> bool:
@@ -180,18 +175,7 @@ def _in_form_of(old: str, found: str, new: str) -> str | None:
     signs = list(zip(_SEPARATOR.findall(old), _SEPARATOR.findall(found), strict=False))
     form = dict(signs)
     one_to_one = len(set(signs)) == len(form) == len(set(form.values()))
-    alike = [len(part) for part in _SEPARATOR.split(old)] == [
-        len(part) for part in _SEPARATOR.split(found)
-    ]
+    alike = [*map(len, _SEPARATOR.split(old))] == [*map(len, _SEPARATOR.split(found))]
     if not (one_to_one and alike and set(_SEPARATOR.findall(new)) <= set(form)):
         return None
     return _SEPARATOR.sub(lambda sign: form[sign[0]], new)
-
-
-def _taken_apart(text: str) -> list[tuple[str, bool]]:
-    """Stretches of a text, in order, and whether each is a code."""
-    pieces, place = [], 0
-    for start, end, _ in find(text):
-        pieces += [(text[place:start], False), (text[start:end], True)]
-        place = end
-    return [*pieces, (text[place:], False)]

@@ -1,11 +1,10 @@
 """A memory's texts and the ways to find them, as arrays that are kept in files."""
 
 from array import array
-from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,24 +86,19 @@ class MemoryStore:
     index: Index
 
     def save(self, folder: Path) -> None:
-        for part in (self.entries, self.index):
-            for field in fields(part):
-                np.save(folder / f"{field.name}.npy", getattr(part, field.name))
+        for name, values in {**vars(self.entries), **vars(self.index)}.items():
+            np.save(folder / f"{name}.npy", values)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Map the arrays of a folder into memory."""
 
-        def arrays(names: Iterable[str]) -> dict[str, NDArray[np.generic]]:
-            return {
-                name: np.asarray(  # a plain array: a memory map is slow to be cut
-                    np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-                )
-                for name in names
-            }
+        def mapped(kind: type[Any]) -> Any:
+            names = [field.name for field in fields(kind)]
+            files = [np.load(folder / f"{one}.npy", "r", allow_pickle=False) for one in names]
+            return kind(*map(np.asarray, files))  # plain arrays: a memory map is slow to be cut
 
-        entries = Entries(**arrays(field.name for field in fields(Entries)))  # type: ignore[arg-type]
-        return cls(entries, Index(**arrays(field.name for field in fields(Index))))  # type: ignore[arg-type]
+        return cls(mapped(Entries), mapped(Index))
 
 
 class StoreBuilder:

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from headway.localization.placeholders.may_hold import may_hold_codes
 from headway.localization.placeholders.patterns import find
@@ -99,25 +99,26 @@ class WordToken(NamedTuple):
 
 def tokens(text: str) -> list[WordToken]:
     """Words and codes of a text, in their order."""
-    found, place = [], 0
-    for start, end, _ in (*find(text), (len(text), len(text), "")):
-        found += [
-            WordToken(as_word(written), written) for written in _TOKEN.findall(text[place:start])
-        ]
-        if start < end:
-            found.append(WordToken(CODE, text[start:end]))
-        place = end
+    found = list[WordToken]()
+    for stretch, is_code in stretches(text):
+        words = [CODE] if is_code else _TOKEN.findall(stretch)
+        found += [WordToken(as_word(one), stretch if is_code else one) for one in words]
     return found
 
 
-def _without_codes(text: str) -> str:
-    if not (found := find(text) if may_hold_codes(text) else ()):
-        return text
-    pieces, place = [], 0
-    for start, end, _ in found:
-        pieces.append(text[place:start])
+def stretches(text: str) -> list[tuple[str, bool]]:
+    """Stretches of a text, in order, and whether each is a code."""
+    parts, place = list[tuple[str, bool]](), 0
+    for start, end, _ in find(text):
+        parts += [(text[place:start], False), (text[start:end], True)]
         place = end
-    return CODE.join([*pieces, text[place:]])
+    return [*parts, (text[place:], False)]
+
+
+def _without_codes(text: str) -> str:
+    if not may_hold_codes(text):
+        return text
+    return "".join(CODE if is_code else part for part, is_code in stretches(text))
 
 
 class Stretch(NamedTuple):
@@ -132,14 +133,8 @@ def aligned(old: Sequence[str], new: Sequence[str]) -> list[Stretch]:
     """Two sequences laid side by side, with as few edits as can be."""
     from rapidfuzz.distance import Levenshtein
 
-    return [
-        Stretch(
-            one.tag == "equal",
-            slice(one.src_start, one.src_end),
-            slice(one.dest_start, one.dest_end),
-        )
-        for one in Levenshtein.opcodes(old, new)
-    ]
+    found = Levenshtein.opcodes(old, new)
+    return [Stretch(kind == "equal", slice(a, b), slice(c, d)) for kind, a, b, c, d in found]
 
 
 def pieces(text: str) -> list[str]:
@@ -160,8 +155,9 @@ def changes(old: str, new: str) -> str:
     return "".join(shown)
 
 
-def most_edits(n_words: int, at_least: int) -> int:
-    """Words that may differ in the longer of two texts that are alike to `at_least` percent."""
+def most_edits(n_words: Any, at_least: int) -> Any:
+    """Words that may differ in the longer of two texts that are alike to `at_least` percent: of a
+    number one, of an array as many."""
     return n_words * (100 - at_least) // 100
 
 
@@ -174,22 +170,6 @@ def percent(n_words: int, n_edits: int, n_light: int = 0) -> int:
     if not n_words:
         return 0
     return max(0, min(99, 100 * max(0, n_words - n_edits) // n_words - n_light))
-
-
-def similarity(one: AnalyzedText, other: AnalyzedText) -> int:
-    """Percent that two texts have in common, from 0 to 100; 100 only for the same text.
-
-    That is 100 (1 - d / n), rounded down, for the edit distance d over words (Levenshtein 1966)
-    and the number n of words of the longer text; less one percent for each `light` difference, and
-    at most 99. Symmetric.
-    """
-    from rapidfuzz.distance import Levenshtein
-
-    if one.text == other.text:
-        return 100
-    n_words = max(len(one.words), len(other.words))
-    n_edits = Levenshtein.distance(one.words, other.words)
-    return percent(n_words, n_edits, len(light(one, other)))
 
 
 def light(one: AnalyzedText, other: AnalyzedText) -> list[str]:
