@@ -1,4 +1,4 @@
-"""Terms in a text: whole words, longest first, no overlaps, case, endings; what a text must hold."""
+"""Terms in a text: whole words, longest first, no overlaps, case, endings; what must be held."""
 
 import itertools
 from itertools import pairwise

@@ -78,13 +78,13 @@ def grouped(paths: Sequence[Path]) -> list[tuple[Path, ...]]:
         path = left.pop(0)
         if suffix_of(path) not in keyed():
             groups.append((path,))
-            continue
-        if not left or suffix_of(left[0]) != suffix_of(path):
+        elif left and suffix_of(left[0]) == suffix_of(path):
+            groups.append((path, left.pop(0)))
+        else:
             raise DataError(
                 "a memory of files of one language names two of a kind, the source and behind it "
                 f"its translation; {path} stands alone. Try: --memory en.json de.json"
             )
-        groups.append((path, left.pop(0)))
     return groups
 
 
@@ -101,9 +101,9 @@ def own_memory(
     both = [path for path in paths if suffix_of(path) in paired()]
     builder, report = StoreBuilder(), Report()
     for number, path in enumerate(both):
-        _add(builder, read_units(path, languages), number, report, silent)
+        _add(builder, read_units(path, languages), number, report)
     for number, (source, target) in enumerate(pairs, len(both)):
-        _add(builder, read_keyed_units(source, target, report), number, report, silent)
+        _add(builder, read_keyed_units(source, target, report), number, report)
     return Memory(builder.built(), [shown(path) for path in (*both, *(one for one, _ in pairs))])
 
 
@@ -112,7 +112,7 @@ def _add(
     units: Iterable[MemoryUnit],
     number: int,
     report: Report,
-    progress: Progress,
+    progress: Progress = silent,
 ) -> None:
     """Take in what has a translation; `number` is that of the file."""
     for unit in units:
@@ -125,12 +125,10 @@ def _add(
 
 def memory_of_pairs(pairs: Iterable[Pair]) -> Memory:
     """The same of pairs that were read already: nothing is known of what stood around them."""
-    builder, numbers = StoreBuilder(), dict[str, int]()
+    builder, numbers, report = StoreBuilder(), dict[str, int](), Report()
     for pair in pairs:
-        number = numbers.setdefault(pair.file, len(numbers))
-        if pair.source.strip() and pair.target.strip():
-            unit = MemoryUnit(pair.source, pair.target, pair.line, NO_LABEL, "", "")
-            builder.add(unit, number)
+        unit = MemoryUnit(pair.source, pair.target, pair.line, NO_LABEL, "", "")
+        _add(builder, [unit], numbers.setdefault(pair.file, len(numbers)), report)
     return Memory(builder.built(), list(numbers))
 
 
@@ -178,15 +176,12 @@ def cached_memory(
     """
     for path in paths:
         check_file(path)
-
-    def make() -> Memory:
-        return memory_of(paths, languages, progress=progress)
-
     if sum(path.stat().st_size for path in paths) <= SMALL_BYTES:
-        return make()
+        return memory_of(paths, languages, progress=progress)
     wanted = wanted_languages(paths, languages)
     files = [[str(path), checksum(path)] for path in paths]
-    return _cached({"files": files, "languages": list(wanted)}, make, root, say)
+    depends_on = {"files": files, "languages": list(wanted)}
+    return _cached(depends_on, lambda: memory_of(paths, languages, progress=progress), root, say)
 
 
 def cached_memory_of_pairs(
@@ -196,11 +191,7 @@ def cached_memory_of_pairs(
     root: Path | None = None,
     say: Say = unsaid,
 ) -> Memory:
-    """`memory_of_pairs` of whatever `depends_on` describes, made once.
-
-    Raises:
-        DataError: the pairs cannot be read, the disk is full or the cache cannot be written.
-    """
+    """`memory_of_pairs` of what `depends_on` describes, made once; raises as `cached_memory`."""
     return _cached(depends_on, lambda: memory_of_pairs(pairs()), root, say)
 
 

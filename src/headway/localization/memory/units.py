@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain, repeat
+from itertools import chain, pairwise, repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from headway.localization.formats.po import (
     named_header,
     read_po,
 )
-from headway.localization.formats.po_entries import PoEntry, read_entries, unescape
+from headway.localization.formats.po_entries import read_entries, unescape
 from headway.localization.formats.tmx import TmxUnits, read_tmx
 from headway.localization.formats.xliff import read_xliff
 from headway.localization.formats.xliff_units import XliffUnit, XliffUnits
@@ -78,6 +78,9 @@ class _Heard(NamedTuple):
     """There is something to be translated."""
 
 
+_END = _Heard(0, "", None, 0)
+
+
 @dataclass
 class _Listener(Report):
     """Hears of every unit that a reader drops."""
@@ -101,7 +104,7 @@ def read_units(
         DataError: as the reader.
     """
     read, listener = reader_of(path).pairs, _Listener()
-    labels = _LABELS.get(read, _no_labels)(path)
+    labels = _LABELS[read](path) if read in _LABELS else ()
     yield from _labelled(read(path, languages, listener), labels, listener)
     if report is not None:
         add_report(report, listener)
@@ -127,22 +130,17 @@ def _labelled(
     """Units from what a reader gives and drops, the labels being those of all that it reads."""
     numbered = enumerate(chain(labels, repeat(NO_LABEL)), start=1)
     number, label, before = 0, NO_LABEL, ""
-    for unit, after in _with_next(_heard(pairs, listener)):
+    for unit, following in pairwise(chain(_heard(pairs, listener), (_END,))):
         while number < unit.number:
             number, label = next(numbered)
         if unit.is_text:
-            whole = MemoryUnit(unit.source, unit.target, unit.line, label, before, after)
+            around = before, following.source
+            whole = MemoryUnit(unit.source, unit.target, unit.line, label, *around)
             yield whole
-            if unit.target is not None:
-                yield from _in_parts(whole, label.parts)
-            yield from _in_parts(whole, label.earlier)
+            for part in (*(label.parts if unit.target is not None else ()), *label.earlier):
+                own = Label(part.key, label.date, form=part.form)
+                yield whole._replace(source=part.source, target=part.target, label=own)
         before = unit.source
-
-
-def _in_parts(unit: MemoryUnit, parts: tuple[TranslatableText, ...]) -> Iterator[MemoryUnit]:
-    for part in parts:
-        label = Label(part.key, unit.label.date, form=part.form)
-        yield unit._replace(source=part.source, target=part.target, label=label)
 
 
 def _heard(pairs: Iterable[Pair], listener: _Listener) -> Iterator[_Heard]:
@@ -153,47 +151,29 @@ def _heard(pairs: Iterable[Pair], listener: _Listener) -> Iterator[_Heard]:
     yield from listener.heard
 
 
-def _with_next(units: Iterator[_Heard]) -> Iterator[tuple[_Heard, str]]:
-    """Each with the source of the one behind it."""
-    unit = next(units, None)
-    while unit is not None:
-        following = next(units, None)
-        yield unit, following.source if following else ""
-        unit = following
-
-
-def _no_labels(_path: Path) -> Iterator[Label]:
-    return iter(())
-
-
 def _po_labels(path: Path) -> Iterator[Label]:
     header = named_header(path)
     for entry in read_entries(path, header.encoding):
-        if not (entry.obsolete or entry.header):
-            key = entry.text("msgctxt", header.encoding)
-            forms = message_forms(entry, header)
-            own = learned(forms)
-            parts = tuple(
-                TranslatableText(one.source, one.target, key, _form(one))
-                for one in forms
-                if one.target is not None and one is not own
-            )
-            earlier = tuple(_earlier(entry, own, key, header.encoding))
-            yield Label(key, parts=parts, earlier=earlier, form=_form(own))
+        if entry.obsolete or entry.header:
+            continue
+        key = entry.text("msgctxt", header.encoding)
+        forms = message_forms(entry, header)
+        own = learned(forms)
+        parts = tuple(
+            TranslatableText(one.source, one.target, key, _form(one))
+            for one in forms
+            if one.target is not None and one is not own
+        )
+        earlier = ""
+        if entry.fuzzy and own.target and not own.plural and "msgid_plural" not in entry.previous:
+            # as msgmerge tells for which text a fuzzy translation was made
+            earlier = unescape("".join(entry.previous.get("msgid", ())), header.encoding)
+        texts = (TranslatableText(earlier, own.target or "", key),) if earlier else ()
+        yield Label(key, parts=parts, earlier=texts, form=_form(own))
 
 
 def _form(one: MessageForm) -> str:
     return one.plural.key if one.plural else ""
-
-
-def _earlier(
-    entry: PoEntry, own: MessageForm, key: str, encoding: str
-) -> Iterator[TranslatableText]:
-    """A fuzzy translation with the text that it was made for, as msgmerge tells it."""
-    if entry.fuzzy and own.target and not own.plural:
-        source = unescape("".join(entry.previous.get("msgid", ())), encoding)
-        if source and "msgid_plural" not in entry.previous:
-            yield TranslatableText(source, own.target, key)
 
 
 def _xliff_labels(path: Path) -> Iterator[Label]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from headway.languages.unspaced_words import whole_words
 from headway.localization.placeholders.patterns import find
 from headway.localization.placeholders.projection import TokenSpans, words_and_signs
-from headway.localization.terms.matching import Spelling, Wanted, in_word
+from headway.localization.terms.matching import Wanted, in_word
 
 LEAST, MOST_OF = 1.0, 0.5
 """Nats that a word must lose without the term to stand for it, and what share of what the word
@@ -47,108 +47,93 @@ class TermEdit(NamedTuple):
     term: str
 
 
+class _Words:
+    """The words of a translation that a term may take the place of: no signs, no codes."""
+
+    def __init__(self, written: TokenSpans) -> None:
+        self.text = text = written.text
+        self._tokens = written.spans
+        codes = [(start, end) for start, end, _ in find(text)]
+        self.spans = [
+            span
+            for span in whole_words(text, words_and_signs(text), written.spans, {})
+            if any(map(str.isalnum, text[slice(*span)])) and not _meets(span, codes)
+        ]
+
+    def lost(self, falls: Sequence[float]) -> list[float]:
+        """What each word loses, given how much each token does."""
+        each = list(zip(self._tokens, falls, strict=True))
+        return [
+            sum(max(0.0, fall) for token, fall in each if _meets(word, [token]))
+            for word in self.spans
+        ]
+
+    def adjacent(self, first: int, last: int) -> bool:
+        """Whether no sign stands between two words."""
+        ends = [(self.spans[n][1], self.spans[n + 1][0]) for n in range(first, last)]
+        return not any(self.text[slice(*between)].strip() for between in ends)
+
+    def head(self, lost: Sequence[float], beside: Sequence[float], n: int) -> int:
+        """The word that a term stands for where `n` loses most, which may be an article or a
+        measure word in front of it: once that is written, the word itself is no surprise."""
+        start, end = self.spans[n]
+        alone = end - start == 1 and not in_word(self.text[start])
+        enough = (BEHIND_ONE if alone else BEHIND) * lost[n]
+        for other in range(n + 1, min(n + 2 + alone, len(self.spans))):
+            if lost[other] - beside[other] >= enough and self.adjacent(n, other):
+                return self.head(lost, beside, other)
+        return n
+
+    def claims(
+        self, lost: Sequence[Sequence[float]], beside: Sequence[Sequence[float]]
+    ) -> list[tuple[int, int]]:
+        """Terms and words that may stand for them, the surest first; of one word that stands there
+        several times the first."""
+        words, claims = [self.text[slice(*span)] for span in self.spans], []
+        for number, losses in enumerate(lost):
+            enough = max(LEAST, MOST_OF * max(losses, default=0.0))
+            own = [loss - other for loss, other in zip(losses, beside[number], strict=True)]
+            some = [
+                n for n, one in enumerate(losses) if one >= enough and own[n] > (1 - SHARED) * one
+            ]
+            most = {words[n]: max(own[m] for m in some if words[m] == words[n]) for n in some}
+            claims += [(-most[words[n]], number, n) for n in some]
+        return [(number, n) for _, number, n in sorted(claims)]
+
+
 def places_for(written: TokenSpans, terms: Sequence[WantedTerm]) -> list[TermEdit]:
     """Where the terms go, as far as there is a place for them; in order."""
-    text, words = written.text, _words(written)
-    there = [place for term in terms for place in term.wanted.standing(text)]
-    taken = {
-        n
-        for n, (start, end) in enumerate(words)
-        if any(start < there_end and first < end for first, there_end in there)
-    }
-    lost = [_lost(written.spans, words, term.falls) for term in terms]
-    beside = [_lost(written.spans, words, term.falls_beside) for term in terms]
-    lacking = [term.wanted.lacking_in(text) for term in terms]
+    words = _Words(written)
+    there = [place for term in terms for place in term.wanted.standing(words.text)]
+    taken = {n for n, word in enumerate(words.spans) if _meets(word, there)}
+    lost = [words.lost(term.falls) for term in terms]
+    beside = [words.lost(term.falls_beside) for term in terms]
+    lacking = [term.wanted.lacking_in(words.text) for term in terms]
     places = []
-    for number, n in _claims(text, words, lost, beside):
-        last = first = _head(text, words, lost[number], beside[number], n)
+    for number, n in words.claims(lost, beside):
+        last = first = words.head(lost[number], beside[number], n)
         if not lacking[number] or not taken.isdisjoint((n, last)):
             continue
-        while terms[number].several and first and _adjacent(text, words, first - 1, first):
+        while terms[number].several and first and words.adjacent(first - 1, first):
             if first - 1 in taken or lost[number][first - 1] < BESIDE * lost[number][n]:
                 break
             first -= 1
         taken.update(range(min(first, n), last + 1))
         lacking[number] -= 1
-        start, end = words[first][0], words[last][1]
-        places.append(TermEdit(start, end, _spelled(terms[number].wanted.spellings, text[:start])))
+        start, end = words.spans[first][0], words.spans[last][1]
+        spellings, before = terms[number].wanted.spellings, words.text[:start]
+        term = next((one.text for one in spellings if one.fits(before)), spellings[0].text)
+        places.append(TermEdit(start, end, term))
     return sorted(places)
-
-
-def _claims(
-    text: str,
-    words: Sequence[Span],
-    lost: Sequence[Sequence[float]],
-    beside: Sequence[Sequence[float]],
-) -> list[tuple[int, int]]:
-    """Terms and words that may stand for them, the surest first; of one word that stands there
-    several times the first."""
-    claims = []
-    for number, losses in enumerate(lost):
-        enough = max(LEAST, MOST_OF * max(losses, default=0.0))
-        own = [loss - other for loss, other in zip(losses, beside[number], strict=True)]
-        some = [
-            n for n, loss in enumerate(losses) if loss >= enough and own[n] > (1 - SHARED) * loss
-        ]
-        most: dict[str, float] = {}
-        for n in some:
-            word = text[slice(*words[n])]
-            most[word] = max(own[n], most.get(word, 0.0))
-        claims += [(-most[text[slice(*words[n])]], number, n) for n in some]
-    return [(number, n) for _, number, n in sorted(claims)]
 
 
 def has_place(written: TokenSpans, falls: Sequence[float]) -> bool:
     """Whether any word stands for what is not read."""
-    return max(_lost(written.spans, _words(written), falls), default=0.0) >= LEAST
+    return max(_Words(written).lost(falls), default=0.0) >= LEAST
 
 
-def _head(
-    text: str, words: Sequence[Span], lost: Sequence[float], beside: Sequence[float], n: int
-) -> int:
-    """The word that a term stands for where `n` loses most, which may be an article or a measure
-    word in front of it: once that is written, the word itself is no surprise."""
-    alone = words[n][1] - words[n][0] == 1 and not in_word(text[words[n][0]])
-    enough = (BEHIND_ONE if alone else BEHIND) * lost[n]
-    for other in range(n + 1, min(n + 2 + alone, len(words))):
-        own = lost[other] - beside[other]
-        if own >= enough and _adjacent(text, words, n, other):
-            return _head(text, words, lost, beside, other)
-    return n
-
-
-def _adjacent(text: str, words: Sequence[Span], first: int, last: int) -> bool:
-    """Whether no sign stands between two words."""
-    return not any(text[words[n][1] : words[n + 1][0]].strip() for n in range(first, last))
-
-
-def _spelled(spellings: Sequence[Spelling], before: str) -> str:
-    """The first that may stand behind this beginning."""
-    return next((one.text for one in spellings if one.fits(before)), spellings[0].text)
-
-
-def _words(written: TokenSpans) -> list[Span]:
-    """Those that a term may take the place of: no signs, no codes."""
-    text = written.text
-    words = whole_words(text, words_and_signs(text), written.spans, {})
-    codes = [(start, end) for start, end, _ in find(text)]
-    return [
-        (start, end)
-        for start, end in words
-        if any(map(str.isalnum, text[start:end]))
-        and not any(start < code_end and code < end for code, code_end in codes)
-    ]
-
-
-def _lost(tokens: Sequence[Span], words: Sequence[Span], falls: Sequence[float]) -> list[float]:
-    return [
-        sum(
-            max(0.0, fall)
-            for (token, token_end), fall in zip(tokens, falls, strict=True)
-            if token < end and start < token_end
-        )
-        for start, end in words
-    ]
+def _meets(one: Span, others: Sequence[Span]) -> bool:
+    return any(one[0] < end and start < one[1] for start, end in others)
 
 
 class Placed(NamedTuple):
