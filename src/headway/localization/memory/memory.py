@@ -122,16 +122,12 @@ class Memory:
 
     def _best_first(self, numbers: np.ndarray, unit: Unit) -> tuple[np.ndarray, bool]:
         """Entries in the order of preference, and whether the first is in context."""
-        entries = self.store.entries
+        rows = self.store.entries.rows[numbers]
         key, before, after = context_digests(unit.key, unit.before, unit.after)
-        contexts = entries.contexts[numbers]
-        same_key = (contexts[:, 0] == np.uint64(key)) & (key != 0)
-        same_sides = contexts[:, 1] == np.uint64(before)
-        same_sides &= (contexts[:, 2] == np.uint64(after)) & (before + after != 0)
+        same_key = (rows["key"] == key) & (key != 0)
+        same_sides = (rows["before"] == before) & (rows["after"] == after) & (before + after != 0)
         fitting = same_key.astype(int) + same_sides
-        order = np.lexsort(
-            (-numbers.astype(np.int64), -entries.dates[numbers], entries.files[numbers], -fitting)
-        )
+        order = np.lexsort((-numbers.astype(np.int64), -rows["date"], rows["file"], -fitting))
         return numbers[order], bool(len(order) and fitting[order[0]])
 
     def _place(self, entry: MemoryEntry) -> str:

@@ -4,6 +4,7 @@ from array import array
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
+from struct import Struct
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,18 +14,25 @@ from headway.localization.memory.index import NONE, Index, Keys, digest64
 from headway.localization.memory.units import MemoryUnit
 from headway.localization.memory.words import as_word, normal, written_words
 
-VERSION = 4
+VERSION = 5
 """Raised whenever the arrays are others, or hold other things of the same files."""
+
+_ROW = np.dtype(
+    [("file", "<u4"), ("line", "<i8"), ("date", "<i8")]
+    + [(name, "<u8") for name in ("key", "before", "after", "form")]
+)
+"""What is known of an entry: which of the memory's files it stands in, and when it was changed
+last; digests of the unit's key, the sources before and behind it, and its plural form, 0 for what
+is not known."""
+_PACKED = Struct("<IqqQQQQ")
 
 
 class MemoryEntry(NamedTuple):
     """A text with its translation, and where they stand."""
 
-    number: int
     source: str
     target: str
     file: int
-    """Which of the memory's files."""
     line: int
 
 
@@ -36,13 +44,8 @@ class Entries:
     """Source, target, source, .. in UTF-8, without anything between them."""
     bounds: NDArray[np.int64]
     """Where each text begins, and the end of the last: [2 entries + 1]."""
-    files: NDArray[np.uint32]
-    lines: NDArray[np.int64]
-    dates: NDArray[np.int64]
-    contexts: NDArray[np.uint64]
-    """Digests of the unit's key, and of the sources before and behind it: [entries, 3]."""
-    forms: NDArray[np.uint64]
-    """Digests of the plural forms that the translations are; 0 where that is unknown."""
+    rows: NDArray[np.void]
+    """Of each entry a `_ROW`."""
     digests: NDArray[np.uint64]
     """Of the sources, in order."""
     by_digest: NDArray[np.uint32]
@@ -53,7 +56,7 @@ class Entries:
     """Where the entries of each key begin in `by_key`, and the end of the last: [keys + 1]."""
 
     def __len__(self) -> int:
-        return len(self.files)
+        return len(self.rows)
 
     def entry(self, number: int) -> MemoryEntry:
         first, middle, last = (int(self.bounds[2 * number + i]) for i in range(3))
@@ -61,7 +64,8 @@ class Entries:
             bytes(self.texts[start:end]).decode("utf-8", "surrogatepass")
             for start, end in ((first, middle), (middle, last))
         )
-        return MemoryEntry(number, source, target, int(self.files[number]), int(self.lines[number]))
+        row = self.rows[number]
+        return MemoryEntry(source, target, int(row["file"]), int(row["line"]))
 
     def same_source(self, source: str) -> NDArray[np.uint32]:
         """Entries of that source text, in the order of reading."""
@@ -74,7 +78,7 @@ class Entries:
 
     def of_form(self, numbers: NDArray[np.uint32], form: str) -> NDArray[np.uint32]:
         """Those of the entries whose translation is known to be that plural form."""
-        return numbers[self.forms[numbers] == np.uint64(text_digest(form))]
+        return numbers[self.rows["form"][numbers] == np.uint64(text_digest(form))]
 
     def of_key(self, key: int) -> NDArray[np.uint32]:
         return self.by_key[self.key_starts[key] : self.key_starts[key + 1]]
@@ -105,20 +109,16 @@ class StoreBuilder:
     def __init__(self) -> None:
         self._texts = bytearray()
         self._bounds = array("q", [0])
-        self._files, self._lines, self._dates = array("I"), array("q"), array("q")
-        self._contexts, self._forms, self._digests = array("Q"), array("Q"), array("Q")
+        self._rows, self._digests = bytearray(), array("Q")
         self._keys = Keys(as_word)
 
     def add(self, unit: MemoryUnit, file: int) -> None:
-        source = normal(unit.source)
+        source, label = normal(unit.source), unit.label
         for text in (source, (unit.target or "").strip()):
             self._texts += text.encode("utf-8", "surrogatepass")
             self._bounds.append(len(self._texts))
-        self._files.append(file)
-        self._lines.append(unit.line)
-        self._dates.append(unit.label.date)
-        self._contexts.extend(context_digests(unit.label.key, unit.before, unit.after))
-        self._forms.append(text_digest(unit.label.form))
+        context = context_digests(label.key, unit.before, unit.after)
+        self._rows += _PACKED.pack(file, unit.line, label.date, *context, text_digest(label.form))
         self._digests.append(text_digest(source))
         self._keys.add(written_words(source))
 
@@ -133,11 +133,7 @@ class StoreBuilder:
         entries = Entries(
             np.frombuffer(self._texts, np.uint8),
             np.frombuffer(self._bounds, np.int64),
-            np.frombuffer(self._files, np.uint32),
-            np.frombuffer(self._lines, np.int64),
-            np.frombuffer(self._dates, np.int64),
-            np.frombuffer(self._contexts, np.uint64).reshape(-1, 3),
-            np.frombuffer(self._forms, np.uint64),
+            np.frombuffer(self._rows, _ROW),
             digests[by_digest],
             by_digest.astype(np.uint32),
             by_key[:n_keyed].astype(np.uint32),

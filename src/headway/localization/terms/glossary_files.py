@@ -2,8 +2,8 @@
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from headway.core.disk import write_text
 from headway.core.errors import DataError
@@ -12,7 +12,7 @@ from headway.corpora.corpus import Corpus, languages
 from headway.languages.codes import LanguagePair, same_language
 from headway.localization.formats.file_kinds import is_language, suffix_of
 from headway.localization.formats.xml_encoding import utf8_chunks
-from headway.localization.formats.xml_events import XmlEvents
+from headway.localization.formats.xml_events import XmlUnits
 from headway.localization.terms.glossary import SAME, Glossary, GlossaryRow
 
 _COLUMNS = ("source", "target", "comment", "forms")
@@ -20,9 +20,8 @@ _OTHER_NAMES = {
     "term": "source", "translation": "target",
     **dict.fromkeys(("comments", "note", "notes", "description"), "comment"),
 }  # fmt: skip
-_CONCEPTS = {"termEntry", "conceptEntry"}
-_LANGUAGES = {"langSet", "langSec"}
-_NOTES = {"note", "descrip"}
+_CONCEPTS = ("termEntry", "conceptEntry")
+_NOTES = ("note", "descrip")
 _REFUSED = ("deprecatedTerm", "supersededTerm")
 """Statuses of terms that are not to be used: `administrativeStatus`, `normativeAuthorization`."""
 
@@ -176,12 +175,11 @@ def _by_name(names: Sequence[str], wanted: LanguagePair, place: str) -> dict[str
 # -- TBX ---------------------------------------------------------------------------------------
 
 
-@dataclass
-class _Concept:
+class _Concept(NamedTuple):
     line: int
-    terms: list[tuple[str, str]] = field(default_factory=list)
+    terms: list[tuple[str, str]]
     """Language and term."""
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
 
 
 def _read_tbx(path: Path, wanted: LanguagePair) -> Iterator[GlossaryRow]:
@@ -215,37 +213,15 @@ def _read_tbx(path: Path, wanted: LanguagePair) -> Iterator[GlossaryRow]:
 
 def _concepts(path: Path) -> Iterator[_Concept]:
     head = next(iter(utf8_chunks(path)), b"")[:4096]
-    events = XmlEvents(path, "tbx" if b"<tbx" in head else "martif")
-    language, gathered = "", list[str]()
-    open_ones, complete = list[_Concept](), list[_Concept]()
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal language
-        if name in _CONCEPTS:
-            events.unit_begins()
-            open_ones.append(_Concept(events.line))
-            language = ""
-        elif name in _LANGUAGES:
-            language = attributes.get("xml:lang", "")
-        elif name in ("term", "termNote", *_NOTES):
-            gathered.clear()
-
-    def end(name: str) -> None:
-        if not open_ones:
-            return
-        text, concept = " ".join("".join(gathered).split()), open_ones[-1]
-        if name == "term" and text:
-            concept.terms.append((language, text))
-        elif name in _NOTES and text and not language:
-            concept.notes.append(text)
-        elif name == "termNote" and text.startswith(_REFUSED) and concept.terms:
-            concept.terms.pop()
-        elif name in _CONCEPTS:
-            events.unit_ends()
-            complete.append(open_ones.pop())
-
-    events.tell(start, end)
-    events.parser.CharacterDataHandler = gathered.append
-    for _ in events.run(utf8_chunks(path)):
-        yield from complete
-        complete.clear()
+    root, texts = "tbx" if b"<tbx" in head else "martif", ("term", "termNote", *_NOTES)
+    for concept in XmlUnits(path, root, _CONCEPTS, texts).read(utf8_chunks(path)):
+        terms: list[tuple[str, str]] = []
+        for side in concept.inner("langSet", "langSec"):
+            for one in side.below():
+                if one.name == "term" and one.note:
+                    terms.append((side.attributes.get("xml:lang", ""), one.note))
+                elif one.name == "termNote" and one.note.startswith(_REFUSED):
+                    del terms[-1:]
+        around = concept.inner("descripGrp", *_NOTES)
+        notes = [one.note for top in around for one in (top, *top.below()) if one.name in _NOTES]
+        yield _Concept(concept.line, terms, [note for note in notes if note])
