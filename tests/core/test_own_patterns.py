@@ -65,7 +65,11 @@ def _patterns() -> Iterator[tuple[str, "re.Pattern[Any]", bool]]:
         for call, verb in _calls(tree):
             if verb not in VERBS or (pattern := _pattern(call, verb, space)) is None:
                 continue
-            named = {one for one, value in space.items() if value == pattern}
+            named = {
+                one
+                for one, value in space.items()
+                if type(value) is re.Pattern and value == pattern
+            }
             used = {
                 node.attr
                 for of, node in attributes
