@@ -1,7 +1,6 @@
 """The command: what is loaded, what is said, and with which exit status."""
 
 import errno
-import importlib
 import io
 import json
 import os
@@ -9,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr
-from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -84,8 +82,7 @@ def test_the_help_of_a_verb_loads_no_torch(verb: str) -> None:
 
 @pytest.mark.parametrize("verb", cli.VERBS)
 def test_every_verb_is_the_function_of_its_name(verb: str) -> None:
-    name = f"{verb}_" if iskeyword(verb) else verb
-    assert callable(getattr(importlib.import_module(f"headway.commands.{name}"), name))
+    assert cli.function_of(verb).__name__ == cli.home_of(verb)[1]
 
 
 def test_help_names_every_verb_in_order(capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,7 @@ SIDE_ROOMS = (
     "translation/terms", "translation/tuning", "runs/checking", "runs/parent", "runs/resuming",
     "operations/frozen", "operations/processes", "operations/recovery", "operations/row_adam",
     "core/beam", "core/cache", "core/greedy", "core/resume", "core/setting_errors",
-    "tokenizers/word", "commands/filling", "commands/standard_input", "commands/tags",
+    "tokenizers/word", "commands/translate_documents",
 )  # fmt: skip
 
 pytestmark = needs_engine

@@ -4,12 +4,16 @@ Exit status: 0 done, 1 our fault (or the machine's), 2 the user's, 3 `prepare --
 found what nobody should train on, 130 interrupted.
 """
 
+import inspect
 import os
+import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import is_dataclass
+from importlib import import_module
 from keyword import iskeyword
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from headway.commands.error_reports import complain, report
 from headway.core.errors import HeadwayError, UserError
@@ -41,8 +45,87 @@ VERBS = {
     "check": "Compare every file of a run with its checksum.",
     "tokenize": "Show the pieces and ids that a model sees.",
 }
-"""Each verb is the function of that name in `headway/commands/<verb>.py`; where Python has the word
-for itself, `_` is put behind it."""
+"""Each verb is the function of that name in `headway/commands/<verb>.py`, or where `HOMES` says;
+where Python has the word for itself, `_` is put behind it."""
+
+HOMES = {
+    "score": "language_models",
+    "predict": "language_models",
+    "generate": "language_models",
+    "import": "exchange",
+    "export": "exchange",
+}
+"""The files of those that share one."""
+
+
+EXAMPLES = {
+    "demo": ("headway demo", "headway demo --task language-model --budget 3m"),
+    "prepare": (
+        "headway prepare --source train.en --target train.de --page report.html",
+        "headway prepare --pairs memory.tmx --drop all --out cleaned/",
+    ),
+    "train": (
+        "headway train --source train.en --target train.de --out runs/mine --budget 30m",
+        "headway train --pairs memory.tmx --init-from runs/general --out runs/ours",
+    ),
+    "translate": (
+        "headway translate runs/mine new.en --out new.de",
+        "headway translate runs/mine po/ --out filled/ --memory old.tmx",
+    ),
+    "memory": (
+        'headway memory old.tmx --query "The dog runs."',
+        "headway memory old.tmx --queries new.en --at-least 80",
+    ),
+    "evaluate": (
+        "headway evaluate runs/mine --source test.en --reference test.de",
+        "headway evaluate --hypothesis a.de b.de --reference test.de",
+    ),
+    "inspect": (
+        'headway inspect runs/mine "The dog runs." --out page.html',
+        "headway inspect runs/mine --live",
+    ),
+    "compare": (
+        "headway compare runs/a runs/b --source test.en --reference test.de",
+        "headway compare runs/lm runs/other --corpus test.txt --page report.html",
+    ),
+    "corrections": (
+        "headway corrections drafts/ reviewed/ --out corrections.tsv",
+        "headway corrections old.de.po new.de.po --out corrections.tsv",
+    ),
+    "score": (
+        "headway score runs/lm lines.txt",
+        "headway score runs/lm lines.txt --tokens --worst 10",
+    ),
+    "predict": ('headway predict runs/lm "The dog"', 'headway predict runs/lm "The dog" --top 5'),
+    "generate": (
+        'headway generate runs/lm "The dog"',
+        "headway generate runs/lm --n 3 --temperature 0.8 --seed 2",
+    ),
+    "distill": (
+        "headway distill runs/large --preset tiny --out runs/small",
+        "headway distill runs/large --source more.en --out runs/small --budget 30m",
+    ),
+    "import": (
+        "headway import marian opus-mt-en-de/ --out runs/opus",
+        "headway import arpa model.arpa --out runs/lm",
+    ),
+    "export": (
+        "headway export runs/mine exported/ --to ctranslate2",
+        "headway export runs/lm vectors.txt --to word2vec",
+    ),
+    "parameters": (
+        "headway parameters paper-base",
+        "headway parameters tiny --model.heads 8 --vocabulary 8000",
+    ),
+    "complexity": ("headway complexity --page report.html", "headway complexity --n 64 128 256"),
+    "settings": ("headway settings training", "headway settings learning-rate"),
+    "check": ("headway check runs/mine", "headway check runs/mine --measure"),
+    "tokenize": (
+        'headway tokenize runs/mine "some text"',
+        'headway tokenize vocab.txt "some text" --special-tokens',
+    ),
+}
+"""What stands above all in the help of each."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -95,30 +178,55 @@ def _run(tokens: list[str]) -> int:
 
 def _app(helped: str = "") -> "App":
     """`helped` is the verb whose help is asked for, if one's is."""
-    from cyclopts import App, Parameter
+    from cyclopts import App, Group, Parameter
 
     app = App(
         name="headway",
         help="Parallel text in, a translator of your own out. More: headway COMMAND --help",
         help_format="plaintext",
         version=__version__,
-        default_parameter=Parameter(negative=()),
+        default_parameter=Parameter(
+            negative=(), show_default=lambda default: str(default) if default else None
+        ),
+        group_parameters=Group("Options", sort_key=99),
         print_error=False,
         exit_on_error=False,
         suppress_keyboard_interrupt=False,
         result_action="return_value",
     )
     for order, (verb, summary) in enumerate(VERBS.items()):
-        name = f"{verb}_" if iskeyword(verb) else verb
-        home = f"headway.commands.{name}:{name}"  # imported when the verb is used
         shown = dict[str, str]()
         if verb == helped:
-            from headway.commands.help_pages import arranged  # a side room
-
-            shown = {"help_prologue": arranged(verb)}
-        app.command(home, name=verb, help=summary, sort_key=order, **shown)
+            _unwrap(function_of(verb))
+            examples = "".join(f"\n  {line}" for line in EXAMPLES[verb])
+            shown = {"help_prologue": f"\nFor example:{examples}"}
+        # Imported when the verb is used.
+        app.command(":".join(home_of(verb)), name=verb, help=summary, sort_key=order, **shown)
     app.command("headway.commands.versions:tell_versions", name="versions", show=False)
     return app
+
+
+def home_of(verb: str) -> tuple[str, str]:
+    """The module and the name of a verb's function."""
+    name = f"{verb}_" if iskeyword(verb) else verb
+    return f"headway.commands.{HOMES.get(verb, name)}", name
+
+
+def function_of(verb: str) -> Callable[..., object]:
+    """A verb's function."""
+    module, name = home_of(verb)
+    function: Callable[..., object] = getattr(import_module(module), name)
+    return function
+
+
+def _unwrap(verb: Callable[..., object]) -> None:
+    """What is said of each option on one line, to be wrapped where it is shown."""
+    options = [next(iter(get_args(one)), None) for one in verb.__annotations__.values()]
+    for one in (verb, *filter(is_dataclass, options)):
+        doc = inspect.cleandoc(one.__doc__ or "")
+        one.__doc__ = re.sub(
+            r"(?m)^    .*(?:\n    .*)+", lambda found: f"    {' '.join(found[0].split())}", doc
+        )
 
 
 def _speak_utf8() -> None:

@@ -11,7 +11,7 @@ import polib
 import pytest
 from everyday_run import Finished, command
 
-from headway.commands.filling import tell
+from headway.commands.translate_documents import tell
 from headway.core import disk
 from headway.core.errors import ConfigError, DataError
 from headway.filling.files import Call, FillOptions, check_place, fill_files

@@ -13,8 +13,7 @@ import pytest
 from everyday_run import Finished, command
 
 from headway import cli
-from headway.commands.arguments import CHARACTERS_AT_ONCE, in_chunks
-from headway.commands.standard_input import decoded, waiting_lines
+from headway.commands.lines import CHARACTERS_AT_ONCE, in_chunks, waiting_lines
 from headway.core.errors import DataError
 from headway.translator import Translator
 
@@ -228,8 +227,8 @@ def test_each_line_is_answered_before_the_next_one_comes():
 def test_a_command_that_ends_while_more_could_be_typed_has_its_own_status():
     code = """
 import sys
-from headway.commands.standard_input import typed_lines
-for lines in typed_lines():
+from headway.commands.lines import chunks_of
+for lines in chunks_of(None):
     print(lines)
     sys.exit(7)
 """
@@ -316,7 +315,11 @@ def test_a_folder_without_a_run_or_without_a_model_yet_is_refused(everyday_run, 
 def test_long_lines_are_not_held_by_the_thousand(held):
     text = b"".join(b"%d" % (i % 10) * 500_000 + b"\n" for i in range(40))
     stream = io.BufferedReader(io.BytesIO(text))
-    chunks = waiting_lines(stream) if held == "a pipe" else in_chunks(decoded(stream))
+    chunks = (
+        waiting_lines(stream)
+        if held == "a pipe"
+        else in_chunks(line.decode().rstrip("\n") for line in stream)
+    )
     found = []
     for chunk in chunks:
         assert sum(map(len, chunk)) < CHARACTERS_AT_ONCE + 500_001

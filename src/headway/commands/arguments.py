@@ -1,19 +1,18 @@
-"""What verbs take: settings as flags (any as `--section.key VALUE`), files and lines, a run."""
+"""What verbs take and say: settings as flags (any as `--section.key VALUE`), a run, JSON."""
 
 import glob
 import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from cyclopts import Parameter
+from cyclopts import App, Group, Parameter
 
 from headway.core.config import SECTIONS, Sections, build
 from headway.core.errors import CONTROLS, ConfigError
-from headway.core.lines import MAX_LINE_BYTES
 from headway.core.setting_errors import unknown_section
 from headway.localization.formats.file_kinds import is_plain_text
 from headway.operations.option_errors import no_option, settled
@@ -37,17 +36,15 @@ Overrides = Annotated[
 Several = Annotated[tuple[Path, ...], Parameter(consume_multiple=True)]
 """For an option that takes files until the next option."""
 
-LINES_AT_ONCE = 2000
-"""Lines sorted by length together; more would hold back the first output for longer."""
-CHARACTERS_AT_ONCE = 1 << 18
-"""About how many of them are held at once: sub-words take a hundred times as much memory."""
-
 Verb = TypeVar("Verb", bound=Callable[..., object])
 
-LINES_AT_ONCE = 2000
-"""Lines sorted by length together; more would hold back the first output for longer."""
-CHARACTERS_AT_ONCE = 1 << 18
-"""About how many of them are held at once: sub-words take a hundred times as much memory."""
+MOST_USED = Parameter(group=Group("Most used", sort_key=0))
+"""The group of options that stands first in a verb's help."""
+
+
+def group(title: str, place: int) -> Parameter:
+    """For `Annotated[.., group(..)]`: options that stand together in a verb's help."""
+    return Parameter(group=Group(title, sort_key=place))
 
 
 def parse_overrides(tokens: Sequence[str], *, options: Iterable[str] = ()) -> Sections:
@@ -80,24 +77,35 @@ def parse_overrides(tokens: Sequence[str], *, options: Iterable[str] = ()) -> Se
     return sections
 
 
-def takes(flags: Mapping[str, ShortFlag]) -> Callable[[Verb], Verb]:
-    """Give a verb these flags, which it gets by name in its `**flags`."""
+def takes(
+    flags: Mapping[str, ShortFlag], groups: Mapping[str, str] | None = None
+) -> Callable[[Verb], Verb]:
+    """Give a verb these flags, which it gets by name in its `**flags`; `groups` are titles in its
+    help, and the names of the flags below each."""
 
     def decorate(verb: Verb) -> Verb:
-        own, several = inspect.signature(verb), Parameter(consume_multiple=True)
+        own = inspect.signature(verb).parameters.values()
+        grouped = {
+            name: group(title, place) if place else MOST_USED
+            for place, (title, names) in enumerate((groups or {}).items())
+            for name in names.split()
+        }
         added = [
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=None,
-                annotation=Annotated[list[str] | None, several, Parameter(help=flag.help)]
-                if flag.many
-                else Annotated[str | None, Parameter(help=flag.help)],
+                annotation=Annotated[
+                    list[str] | None if flag.many else str | None,
+                    Parameter(help=flag.help, consume_multiple=flag.many),
+                    grouped.get(name, Parameter()),
+                ],
             )
             for name, flag in flags.items()
         ]
-        named = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        verb.__signature__ = own.replace(parameters=[*named, *added])  # type: ignore[attr-defined]
+        before = [p for p in own if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)]
+        behind = [p for p in own if p.kind is p.KEYWORD_ONLY]
+        verb.__signature__ = inspect.Signature([*before, *added, *behind])  # type: ignore[attr-defined]
         return verb
 
     return decorate
@@ -116,11 +124,10 @@ def apart(tokens: Sequence[str]) -> tuple[list[str], list[str]]:
 def option_names(verb: Callable[..., object], sections: Sequence[str] = SECTIONS) -> Iterator[str]:
     """The verb's own options (`--out`, ..), then the settings of some sections, for a suggestion
     when one is misspelt: these take a second, and are found when they are asked for."""
-    for one in inspect.signature(verb).parameters.values():
-        bundle = next(iter(get_args(one.annotation)), None)
-        names = [field.name for field in fields(bundle)] if is_dataclass(bundle) else [one.name]
-        if one.kind is one.KEYWORD_ONLY:
-            yield from (f"--{name.strip('_').replace('_', '-')}" for name in names)
+    for one in App(
+        default_command=verb, default_parameter=Parameter(negative=())
+    ).assemble_argument_collection():
+        yield from (name for name in one.names if name.startswith("--"))
     from headway.tasks.described import flags
 
     yield from (flag for flag in flags() if flag.startswith(tuple(f"--{s}." for s in sections)))
@@ -208,30 +215,3 @@ def process_settings(sections: Mapping[str, Mapping[str, Any]]) -> "RuntimeSetti
     set_threads(runtime.threads)
     allow_tf32(chosen_device(runtime).type == "cuda")
     return runtime
-
-
-def in_chunks(lines: Iterable[str | None]) -> Iterator[list[str]]:
-    """The lines of a file, many at a time; those that are too long to be held count as blank."""
-    texts: list[str] = []
-    n_characters, too_long = 0, []
-    for number, line in enumerate(lines, start=1):
-        if line is None:
-            too_long.append(number)
-        texts.append(line or "")
-        n_characters += len(texts[-1])
-        if len(texts) == LINES_AT_ONCE or n_characters >= CHARACTERS_AT_ONCE:
-            yield texts
-            texts, n_characters = [], 0
-    if texts:
-        yield texts
-    tell_too_long(too_long)
-
-
-def tell_too_long(lines: Sequence[int]) -> None:
-    """Say which lines, by number, were never held; nothing where there are none."""
-    if lines:
-        print(
-            f"{len(lines)} of the lines had more than {MAX_LINE_BYTES:,} bytes and count as "
-            f"blank (the first is line {lines[0]:,})",
-            file=sys.stderr,
-        )

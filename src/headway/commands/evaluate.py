@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from headway.commands.arguments import print_json
+from headway.commands.arguments import MOST_USED, group, print_json
 from headway.core.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from headway.commands.evaluating import System, TestSet
 
+CONVENTIONS = group("Conventions", 1)
 Tokenizer = Literal[
     "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "flores101", "flores200", "none", "moses",
     "moses-split",
@@ -76,17 +77,17 @@ class EvaluateOptions:
         As in translate.
     """
 
-    source: Path | None = None
-    reference: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None
-    hypothesis: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None
-    corpus: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None
-    json: bool = False
-    score_card: bool = False
-    tokenize: Tokenizer | None = None
-    lowercase: bool = False
-    ter: Annotated[bool | None, Parameter(negative="--no-ter")] = None
-    source_language: str | None = None
-    target_language: str | None = None
+    source: Annotated[Path | None, MOST_USED] = None
+    reference: Annotated[list[Path] | None, Parameter(consume_multiple=True), MOST_USED] = None
+    hypothesis: Annotated[list[Path] | None, Parameter(consume_multiple=True), MOST_USED] = None
+    corpus: Annotated[list[Path] | None, Parameter(consume_multiple=True), MOST_USED] = None
+    json: Annotated[bool, MOST_USED] = False
+    score_card: Annotated[bool, MOST_USED] = False
+    tokenize: Annotated[Tokenizer | None, CONVENTIONS] = None
+    lowercase: Annotated[bool, CONVENTIONS] = False
+    ter: Annotated[bool | None, Parameter(negative="--no-ter"), CONVENTIONS] = None
+    source_language: Annotated[str | None, CONVENTIONS] = None
+    target_language: Annotated[str | None, CONVENTIONS] = None
     tag: str | None = None
     glossary: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None
     off: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None

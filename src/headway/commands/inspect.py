@@ -8,9 +8,11 @@ from typing import Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
-from headway.commands.arguments import print_json, say
+from headway.commands.arguments import MOST_USED, group, print_json, say
 from headway.core.errors import ConfigError
 from headway.pages import refuse_no_place
+
+PARTS = group("Parts and words", 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,14 +58,14 @@ class InspectOptions:
         sentences of the demo's grammar that the demo did not train on.
     """
 
-    out: Path | None = None
-    open: bool = False
-    live: bool = False
-    target: str | None = None
-    json: bool = False
-    off: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
-    force: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
-    tag: str | None = None
+    out: Annotated[Path | None, MOST_USED] = None
+    open: Annotated[bool, MOST_USED] = False
+    live: Annotated[bool, MOST_USED] = False
+    target: Annotated[str | None, MOST_USED] = None
+    json: Annotated[bool, MOST_USED] = False
+    off: Annotated[list[str] | None, Parameter(consume_multiple=True), PARTS] = None
+    force: Annotated[list[str] | None, Parameter(consume_multiple=True), PARTS] = None
+    tag: Annotated[str | None, PARTS] = None
     training: bool = False
     full: bool = False
     png: Path | None = None

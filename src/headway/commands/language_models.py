@@ -1,15 +1,247 @@
-"""What the verbs of language models share: a run's model, opened, and what it is given."""
+"""The verbs of language models, `headway score`, `predict` and `generate`, and their `evaluate`."""
 
-from collections.abc import Callable, Sequence
+import heapq
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headway.commands.arguments import apart, option_names, parse_overrides, process_settings
+from headway.commands.arguments import (
+    Unread,
+    apart,
+    option_names,
+    parse_overrides,
+    print_json,
+    process_settings,
+    say,
+)
+from headway.commands.evaluate import OF_TRANSLATIONS, EvaluateOptions, given_options
+from headway.commands.lines import chunks_of
 from headway.core.errors import ConfigError
 from headway.operations.option_errors import settled
 
 if TYPE_CHECKING:
-    from headway.language_models.trained import TrainedLanguageModel
+    from headway.language_models.evaluation import Evaluation
+    from headway.language_models.trained import LineScore, TrainedLanguageModel
+
+
+def score(
+    run: Path,
+    /,
+    *file: Unread,
+    tokens: bool = False,
+    rank: bool = False,
+    worst: int = 0,
+    json: bool = False,
+) -> None:
+    """Log-probability of each line: natural logarithm, the end of the line (</s>) included.
+
+    The likelier of two sentences has the larger one, the one nearer to 0. Lines are scored one by
+    one: none is context for the next. A blank line stays blank.
+
+    Parameters
+    ----------
+    run
+        Folder of a trained language model.
+    file
+        Text, one sentence a line; without it, standard input. Beside it, any setting as a flag:
+        --runtime.threads 1.
+    tokens
+        Show what each token costs.
+    rank
+        Sort each group of lines, which blank lines part, the likeliest first: n-best lists.
+    worst
+        Only the so many lines with the lowest log-probability per token, with their numbers: what
+        is odd in a corpus.
+    json
+        Print one JSON object: {"scores": [{"text", "log_prob", "tokens": [{"token",
+        "log_prob"}]}]}. What is impossible under the model has null.
+    """
+    if sum((tokens, rank, bool(worst), json)) > 1 and not (json and rank):
+        raise ConfigError(
+            "--tokens, --worst and --json or --rank are ways to show scores: got more than one. "
+            "Leave all but one out (--json goes with --rank)."
+        )
+    if worst < 0:
+        raise ConfigError(f"--worst is a number of lines; got {worst}. Try --worst 20.")
+    model, named = model_and_given(run, score, file)
+    unknown = 0
+
+    def scored() -> "Iterator[LineScore | None]":
+        nonlocal unknown
+        for lines in chunks_of(Path(named) if named else None):
+            found = iter(model.score([line for line in lines if line.strip()]))
+            for line in lines:
+                one = next(found) if line.strip() else None
+                unknown += one.n_unknown if one else 0
+                yield one
+
+    if worst:
+        each = ((one.log_prob / len(one.tokens), n, one.text)
+                for n, one in enumerate(scored(), start=1) if one)  # fmt: skip
+        for per_token, number, line in heapq.nsmallest(worst, each):
+            print(f"{per_token:.4f}\tline {number}\t{line}")
+    elif json:
+        grouped = chain.from_iterable(groups(scored(), ranked=rank))
+        print_json({"scores": list(map(as_dict, grouped))})
+    elif rank:
+        for number, group in enumerate(groups(scored(), ranked=True)):
+            print(
+                "\n" * bool(number) + "\n".join(f"{one.log_prob:.4f}\t{one.text}" for one in group)
+            )
+    else:
+        for one in scored():
+            told = one and (" ".join(f"{t} {p:.3f}" for t, p in one.tokens) if tokens else one.text)
+            print(f"{one.log_prob:.4f}\t{told}" if one else "", flush=True)
+    if unknown:
+        say(f"{unknown:,} tokens are unknown to the model, and scored as its one unknown word")
+
+
+def groups(scored: "Iterator[LineScore | None]", *, ranked: bool) -> "Iterator[list[LineScore]]":
+    """The lines between blank ones; the likeliest first, if `ranked`."""
+    for blank, some in groupby(scored, key=lambda one: one is None):
+        if not blank:
+            group = [one for one in some if one]
+            yield sorted(group, key=lambda one: -one.log_prob) if ranked else group
+
+
+def as_dict(one: "LineScore") -> dict[str, Any]:
+    """Ready for JSON, which cannot say what is infinite."""
+
+    def finite(value: float) -> float | None:
+        return value if math.isfinite(value) else None
+
+    tokens = [{"token": token, "log_prob": finite(log_prob)} for token, log_prob in one.tokens]
+    return {"text": one.text, "log_prob": finite(one.log_prob), "tokens": tokens}
+
+
+def predict(
+    run: Path,
+    /,
+    *text: Unread,
+    top: int = 10,
+    json: bool = False,
+) -> None:
+    """The next tokens of a text, with their probabilities.
+
+    Over the whole vocabulary they sum to 1. `▁` is a space in front of a word, </s> the end of the
+    line.
+
+    Parameters
+    ----------
+    run
+        Folder of a trained language model.
+    text
+        What stands before; without it, each line of standard input. Beside it, any setting as a
+        flag: --runtime.threads 1.
+    top
+        How many; 0 for the whole vocabulary.
+    json
+        Print one JSON object: {"next": [{"token", "prob"}]}; of several lines {"predictions":
+        [{"text", "next"}]}.
+    """
+    if top < 0:
+        raise ConfigError(f"--top is a number of tokens, 0 for all; got {top}. Try --top 10.")
+    model, given = model_and_given(run, predict, text)
+    texts = chain.from_iterable(chunks_of(None)) if given is None else iter([given])
+    found = []
+    for one in texts:
+        for doubt in model.doubts(one):
+            say(doubt)
+        likeliest = model.next(one, top)
+        if json:
+            listed = [{"token": token, "prob": prob} for token, prob in likeliest]
+            found.append({"text": one, "next": listed})
+            continue
+        if given is None:
+            print(one)
+        for token, prob in likeliest:
+            print(f"{prob:.6f}\t{token}", flush=True)
+        if given is None:
+            print()
+    if json:
+        whole = {"next": found[0]["next"]} if given is not None else {"predictions": found}
+        print_json(whole)
+
+
+def generate(
+    run: Path,
+    /,
+    *prompt: Unread,
+    n: int = 1,
+    max_tokens: int = 200,
+    temperature: float = 1.0,
+    top_k: int = 0,
+    top_p: float = 1.0,
+    seed: int = 1,
+    json: bool = False,
+) -> None:
+    """Write on behind a text: each next token is drawn by its probability, and shown at once.
+
+    It ends where a text of the corpus would: at the end of a line or, where blank lines part the
+    documents there, at such a one.
+
+    Parameters
+    ----------
+    run
+        Folder of a trained language model.
+    prompt
+        The beginning; without it the model begins. Beside it, any setting as a flag:
+        --runtime.threads 1.
+    n
+        How many texts, each with a seed of its own; a blank line parts them.
+    max_tokens
+        The longest text.
+    temperature
+        Below 1 likely tokens are drawn more often still, above 1 less; 0: always the likeliest.
+    top_k
+        Draw from the so many likeliest tokens only; 0 for all.
+    top_p
+        Draw from the fewest tokens that together have this probability; 1 for all.
+    seed
+        The same seed writes the same text.
+    json
+        Print one JSON object when all is written: {"texts": [..]}.
+    """
+    from headway.translation.decoding import SamplingSettings
+
+    if n < 1 or max_tokens < 1:
+        raise ConfigError(
+            f"--n and --max-tokens are at least 1; got {n} and {max_tokens}. Leave them out."
+        )
+    if temperature == 0:
+        temperature, top_k = 1.0, 1
+    checked = SamplingSettings(
+        method="sampling", temperature=temperature, top_k=top_k, top_p=top_p, seed=seed
+    )
+    model, given = model_and_given(run, generate, prompt)
+    begun = given or ""
+    for doubt in model.doubts(begun):
+        say(doubt)
+    texts = []
+    for number in range(n):
+        text = begun
+        if not json:
+            print("\n" * bool(number) + begun, end="", flush=True)
+        for piece in model.write(
+            begun,
+            max_tokens=max_tokens,
+            temperature=checked.temperature,
+            top_k=checked.top_k,
+            top_p=checked.top_p,
+            seed=seed + number,
+        ):
+            text += piece
+            if not json:
+                sys.stdout.write(piece)
+                sys.stdout.flush()
+        texts.append(text)
+        if not json:
+            print()
+    if json:
+        print_json({"texts": texts})
 
 
 def model_and_given(
@@ -32,3 +264,98 @@ def model_and_given(
     opened = brought_by_run(run, verb.__name__)
     model = opened.load(run, device=runtime.device, precision=runtime.precision)
     return model, named[0] if named else None
+
+
+def evaluate_texts(runs: Sequence[Path], told: EvaluateOptions) -> None:
+    """Score some files under each of some runs, and say which figures compare.
+
+    Raises ConfigError for options that are of translators.
+    """
+    others, corpus = given_options(told, OF_TRANSLATIONS), [*(told.corpus or ())]
+    if len(corpus) > 1 and corpus[-1].is_dir():
+        runs = [*runs, corpus.pop()]
+    if others or not corpus:
+        raise ConfigError(
+            "--corpus is what language models are scored on, in fp32 and by itself; got "
+            f"{next(iter(others), 'none')}{' as well' if others and corpus else ''}. Try: headway "
+            "evaluate RUN --corpus F"
+        )
+    from headway.language_models.trained import TrainedLanguageModel
+
+    found = {run: TrainedLanguageModel.load(run).evaluate(corpus) for run in runs}
+    if n_too_long := next(iter(found.values())).n_too_long:
+        say(f"{n_too_long:,} lines of more than 1 MiB were passed over")
+    if told.json:
+        whole = [{"run": str(run), **one.as_dict()} for run, one in found.items()]
+        several = {"runs": whole, "ranking": ranking(found)._asdict()}
+        print_json(whole[0] if len(whole) == 1 else several)
+        return
+    for run, one in found.items():
+        print_evaluation(run, one)
+    if len(found) > 1:
+        print_ranking(found)
+
+
+def print_evaluation(run: Path, one: "Evaluation") -> None:
+    """All figures of one run."""
+    scores, each = one.scores, one.scores.per_unit
+    print(f"{run}")
+    print(
+        f"  perplexity per token  {scores.per_token:>12,.2f}   "
+        f"over {scores.n_tokens:,} tokens, line ends included"
+    )
+    label = f"perplexity per {each.unit}"
+    print(f"  {label}{each.shown():>{34 - len(label)}}   over {each.divided_by}")
+    print(
+        f"  bits per character    {scores.bits_per_character:>12.4f}   "
+        f"over {scores.n_characters:,} characters, line ends included"
+    )
+    print(f"  unknown words         {one.share_unknown:>12.2%}   of the tokens")
+    print(
+        f"  next token            {one.accuracy.likeliest:>12.1%}   is the likeliest; "
+        f"{one.accuracy.among_five:.1%} among the five likeliest (of {one.accuracy.n_tokens:,})"
+    )
+    positions = "   ".join(f"{of}: {value:,.1f}" for of, value in one.by_position.items())
+    print(f"  perplexity per token by its place in what is seen: {positions}")
+    if scores.per_token == float("inf"):
+        say("the model holds something in this text for impossible: a smoothed one would not")
+
+
+class PerplexityRanking(NamedTuple):
+    """Runs in their order, best first, or why there is none."""
+
+    by: str
+    why: str
+    order: list[str]
+    """Empty where a ranking would not be fair."""
+
+
+def ranking(found: "dict[Path, Evaluation]") -> PerplexityRanking:
+    """Who knows the text best, where that is fair."""
+    vocabularies = {one.fingerprint for one in found.values()}
+    unknown = any(one.scores.n_unknown for one in found.values())
+    order = sorted(found, key=lambda run: found[run].scores.bits_per_character)
+    names = [*map(str, order)]
+    if len(vocabularies) == 1:
+        return PerplexityRanking("perplexity per token", "the vocabulary is the same", names)
+    if not unknown:
+        return PerplexityRanking("bits per character", "the vocabularies differ", names)
+    why = (
+        "the vocabularies differ, and words that are unknown to one are cheap there. Train on the "
+        "same vocabulary, or on sub-words, which know every word."
+    )
+    return PerplexityRanking("", why, [])
+
+
+def print_ranking(found: "dict[Path, Evaluation]") -> None:
+    """The runs in their order, or why there is none."""
+    by, why, order = ranking(found)
+    if not order:
+        print(f"no ranking: {why}")
+        return
+    print(f"ranked by {by}, as {why}:")
+    scores = {str(run): one.scores for run, one in found.items()}
+    for place, run in enumerate(order, start=1):
+        one = scores[run]
+        value = one.per_token if by == "perplexity per token" else one.bits_per_character
+        print(f"  {place}. {value:,.4g}  {run}")

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from headway.api import sections_of
 from headway.commands.arguments import (
+    MOST_USED,
     Overrides,
     option_names,
     parse_overrides,
@@ -39,16 +40,19 @@ SERIOUS = 3
 Several = Annotated[list[str] | None, Parameter(consume_multiple=True)]
 
 
-@takes(PAIRS)
+@takes(
+    PAIRS,
+    {"Most used": "source target pairs", "To validate on": "valid_source valid_target valid_pairs"},
+)
 def prepare(
     *overrides: Overrides,
-    out: Path | None = None,
-    page: Path | None = None,
+    out: Annotated[Path | None, MOST_USED] = None,
+    page: Annotated[Path | None, MOST_USED] = None,
     suspects: Path | None = None,
     json: bool = False,
     strict: bool = False,
-    drop: Several = None,
-    fix: Several = None,
+    drop: Annotated[Several, MOST_USED] = None,
+    fix: Annotated[Several, MOST_USED] = None,
     memory: list[Path] | None = None,
     **flags: Any,
 ) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from headway.commands.arguments import print_json
-from headway.commands.standard_input import typed_lines
+from headway.commands.lines import chunks_of
 from headway.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def tokenize(
             "Leave out --special-tokens, or allow more."
         )
     subwords = opened(place_of(tokenizer))
-    texts = list(chain.from_iterable(typed_lines())) if text is None else [text]
+    texts = list(chain.from_iterable(chunks_of(None))) if text is None else [text]
     rows = [subwords.encode(_clean(each)) for each in texts]
     if max_length:
         rows = _cut(rows, max_length - len(subwords.special.around([])) * special_tokens)

@@ -1,19 +1,28 @@
 """`headway train`: from pairs of texts to a translator, from texts to a language model."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from headway.commands.arguments import Overrides, option_names, parse_overrides, takes
+from headway.commands.arguments import MOST_USED, Overrides, option_names, parse_overrides, takes
 from headway.runs.flags import FLAGS
 
+GROUPS = {
+    "Most used": "source target pairs budget",
+    "To validate on": "valid_source valid_target valid_pairs",
+    "From another run": "init_from old_share forget_at_most freeze reinit",
+    "A language model": "task corpus valid_corpus",
+    "How texts are read": "source_language target_language skip_notes codes glossary",
+}
+"""Titles in the help, and what stands below them."""
 
-@takes(FLAGS)
+
+@takes(FLAGS, GROUPS)
 def train(
     *overrides: Overrides,
-    out: Path,
-    preset: str | None = None,
+    out: Annotated[Path, MOST_USED],
+    preset: Annotated[str | None, MOST_USED] = None,
+    resume: Annotated[bool, MOST_USED] = False,
     config: Path | None = None,
-    resume: bool = False,
     **flags: Any,
 ) -> None:
     """Train a translator on your own pairs of texts, or a language model on your own text.

@@ -13,17 +13,16 @@ from cyclopts import Parameter
 from headway.commands.arguments import (
     Unread,
     apart,
-    in_chunks,
     option_names,
     plain,
     ready,
     say,
     tell_cut,
 )
-from headway.commands.standard_input import typed_lines
+from headway.commands.lines import chunks_of
 from headway.commands.translate_options import TranslateOptions
 from headway.core.disk import whole_text
-from headway.core.lines import check_file, read_lines
+from headway.core.lines import check_file
 from headway.operations.locks import only_writer_of_file
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ def translate_lines(
         if translator.processors.own_terms is not None and not told.begin_with:
             tell_terms(translator.processors.own_terms)
         output = sys.stdout if told.out is None else opened.enter_context(whole_text(told.out))
-        for chunk in in_chunks(read_lines(file)) if file else typed_lines():
+        for chunk in chunks_of(file):
             begun = (told.begin_with,) * len(chunk) if told.begin_with else ()
             translations = translator.translate_fully(
                 chunk, want_alignment=told.alignment or told.json, prefixes=begun, **how

@@ -1,44 +1,71 @@
 """`headway translate` with more than a model and lines of text: files, memory, terms, a report."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from json import dump
 from pathlib import Path
+from typing import Any
 
 from headway.commands.arguments import plain, say
-from headway.commands.filling import Told, translate_files
-from headway.commands.translate_lines import TextOutput, translate_text
+from headway.commands.lines import chunks_of
+from headway.commands.stages import Stages
 from headway.commands.translate_options import TranslateOptions
+from headway.core.disk import whole_text
 from headway.core.errors import ConfigError
-from headway.core.lines import shown
+from headway.core.lines import check_file, shown
 from headway.core.run_folder import RunFolder
+from headway.filling.calls import called, languages_of
 from headway.filling.files import FillOptions
-from headway.filling.inputs import NAMED_ONLY, is_pattern
-from headway.filling.steps import Aids, Ready
+from headway.filling.flow import Flow
+from headway.filling.inputs import NAMED_ONLY, FileJob, is_pattern, replaced
+from headway.filling.report import check_report, rows, table, write_report
+from headway.filling.rows import (
+    FileReport,
+    Row,
+    badness,
+    report_of,
+    row_of,
+    said_of,
+    summary,
+    total,
+)
+from headway.filling.steps import Aids, Ready, filler
 from headway.languages.codes import LanguagePair
 from headway.localization.formats.file_kinds import FILE_KINDS, suffix_of
+from headway.localization.formats.units import Outcome, Unit
+from headway.localization.placeholders.segments import Segment
+from headway.operations.locks import only_writer_of_file
 from headway.operations.shipped import DEMO
 
+_WORST = 5
+_EACH = 5
+"""So many files have a line each; more are told in one."""
+PARTIAL = 3
+"""Exit status of `--keep-going` where files could not be translated."""
 
-def read_standard_input(run: Path | None, asked: TranslateOptions) -> None:
+
+def read_standard_input(run: Path | None, told: TranslateOptions) -> None:
     """Say what options that take several files may have taken of what was to be translated.
 
     Raises ConfigError where --out is a file to be filled in, which lines of text are not.
     """
-    out = asked.out
-    if _is_memory_alone(run, (), asked.memory):
+    if _is_memory_alone(run, (), told.memory):
         return
-    given = {"--memory": asked.memory, "--glossary": asked.glossary, "--codes": asked.codes}
+    given = {"--memory": told.memory, "--glossary": told.glossary, "--codes": told.codes}
     taken = {option: files for option, files in given.items() if len(files) > 1}
     for option, files in taken.items():
         say(
             "headway: no FILE is named, so standard input is translated; "
             f"{option} has taken {', '.join(map(shown, files))}. Name a FILE before it."
         )
-    kind = suffix_of(out) if out is not None else ""
+    kind = suffix_of(told.out) if told.out is not None else ""
     kinds = {suffix_of(file) for files in taken.values() for file in files}
     if kind in FILE_KINDS and (kind not in NAMED_ONLY or kind in kinds):
         raise ConfigError(
-            f"standard input is lines of text; got --out {out} and no FILE. Name what is to be "
-            "filled in right behind the run, or give an --out that ends in .txt."
+            f"standard input is lines of text; got --out {told.out} and no FILE. Name what is to "
+            "be filled in right behind the run, or give an --out that ends in .txt."
         )
 
 
@@ -69,7 +96,7 @@ def _without_run(
 
 
 def translate_beyond_lines(
-    run: Path | None, names: Sequence[str], asked: TranslateOptions, ready: Ready
+    run: Path | None, names: Sequence[str], told: TranslateOptions, ready: Ready
 ) -> int | None:
     """Translate files, or lines of text with more than a model; returns the exit status.
 
@@ -78,14 +105,14 @@ def translate_beyond_lines(
         DataError: as `fill_files`.
         KeyboardInterrupt: what was done is kept, and it is said how to go on.
     """
-    if asked.begin_with:
+    if told.begin_with or told.alignment:
+        option = "--begin-with" if told.begin_with else "--alignment"
         raise ConfigError(
-            "--begin-with is for lines of text that the model alone translates; got "
-            f"{asked.begin_with!r} with a file that is filled in, or with --glossary, --memory, "
-            "--report or --leave-below. Leave one out."
+            f"{option} is for lines of text that the model alone translates; got it with a file "
+            "that is filled in, or with --glossary, --memory, --report or --leave-below. "
+            f"Leave out {option}."
         )
-    told = Told(asked.json, asked.scores, asked.n_best is not None, asked.alignment)
-    out, memory, lines = asked.out, asked.memory, plain(names) or bool(asked.as_)
+    memory, lines = told.memory, plain(names) or bool(told.as_)
     if _is_memory_alone(run, names, memory):
         names, memory = _without_run(run, names, memory)
         run, lines = None, False
@@ -93,33 +120,167 @@ def translate_beyond_lines(
         raise ConfigError(
             "a RUN translates, or a --memory alone; got neither. Try: headway translate --help"
         )
-    given = memory, asked.fuzzy_from, asked.glossary, asked.leave_below
-    own = not (asked.no_own_memory or asked.overwrite)
-    aids = Aids(*given, own=own, codes=asked.codes)
-    direction = LanguagePair(asked.source_language, asked.target_language)
-    if not lines:
-        places = (
-            out,
-            asked.in_place,
-            asked.overwrite,
-            direction,
-            asked.report,
-            told.anything,
-            asked.onto,
-            asked.keep_going,
-        )
-        return translate_files(run, names, FillOptions(*places), aids, told, ready)
-    assert run is not None, "a memory alone fills in files"
-    named = names[0] if names else "standard input"
-    for_files = asked.overwrite, asked.in_place, asked.onto, asked.keep_going
+    own = not (told.no_own_memory or told.overwrite)
+    aids = Aids(memory, told.fuzzy_from, told.glossary, told.leave_below, own, told.codes)
+    direction = LanguagePair(told.source_language, told.target_language)
+    if not lines or run is None:
+        return translate_files(run, names, told, aids, ready)
+    for_files = told.overwrite, told.in_place, told.onto, told.keep_going
     if any(for_files) or (any(direction) and not memory):
         raise ConfigError(
             "--overwrite, --in-place, --onto, --keep-going, --source-language and "
-            f"--target-language are for files that are filled in (.po, .tmx, ..); got {named}. "
-            "Leave them out."
+            "--target-language are for files that are filled in (.po, .tmx, ..); got "
+            f"{names[0] if names else 'standard input'}. Leave them out."
         )
     if len(names) > 1:
         raise ConfigError(f"--as text reads one file at a time; got {', '.join(names)}.")
-    text = Path(names[0]) if names else None
-    translate_text(run, text, TextOutput(out, asked.report, direction), aids, told, ready)
+    translate_text(run, Path(names[0]) if names else None, told, aids, ready)
     return None
+
+
+# -- files that hold both sides -----------------------------------------------------------------
+
+
+def translate_files(
+    run: Path | None, names: Sequence[str], told: TranslateOptions, aids: Aids, ready: Ready
+) -> int:
+    """Fill in the files with the run's translator, or without one from a memory alone.
+
+    The exit status is `PARTIAL` where files were left out.
+    """
+    direction = LanguagePair(told.source_language, told.target_language)
+    units_shown = told.json or told.scores or told.n_best is not None
+    options = FillOptions(
+        told.out, told.in_place, told.overwrite, direction, told.report, units_shown, told.onto,
+        told.keep_going,
+    )  # fmt: skip
+    shown_how = [told.json, told.scores, told.n_best is not None, False]
+    with Stages() as stages:
+        done = called(run, names, options, aids, ready, [shown_how, sys.argv[1:]], say, stages)
+    tell(done.files, listed=told.report is not None)
+    if units_shown:
+        print_units(done.files, told)
+    if not done.whole:
+        if done.go_on:
+            say(f"headway: interrupted; {done.go_on}")
+        raise KeyboardInterrupt
+    return PARTIAL if any(one.refused for one in done.files) else 0
+
+
+def tell(files: Sequence[FileReport], *, listed: bool, noun: str = "") -> None:
+    """A line for each file, or for all of many, and the units that need a look most, on stderr."""
+    done, refused = [one for one in files if not one.refused], [one for one in files if one.refused]
+    for one in done if len(done) <= _EACH else [total(done)]:
+        say(f"headway: {summary(one, noun if one in done else 'units')}")
+    if refused:
+        say(f"headway: {len(refused):,} of {len(files):,} files could not be translated:")
+        for one in refused:
+            say(f"  {one.file}: {one.refused}")
+    doubtful = [row for row in rows(files) if row["reasons"]]
+    if listed or not doubtful:
+        return
+    for row in sorted(doubtful, key=badness, reverse=True)[:_WORST]:
+        say(said_of(row))
+    if len(doubtful) > _WORST:
+        say(f"and {len(doubtful) - _WORST:,} more: --report F.html lists them all")
+
+
+def print_units(files: Sequence[FileReport], told: TranslateOptions) -> None:
+    """Every unit on standard output: one JSON object, or a table with a line for each."""
+    if told.json:
+        dump({"translations": list(rows(files))}, sys.stdout, ensure_ascii=False)
+        sys.stdout.write("\n")
+        return
+    for line in table(_ranked(rows(files)) if told.n_best is not None else rows(files)):
+        sys.stdout.write(f"{line}\n")
+
+
+def _ranked(some: Iterator[Row]) -> Iterator[Row]:
+    """Each alternative as a row of its own."""
+    for row in some:
+        yield row
+        for other in row["n_best"][1:]:
+            yield {**row, **other, "written": False, "reasons": [], "near": [], "confidence": None}
+
+
+# -- lines of text ------------------------------------------------------------------------------
+
+
+def translate_text(
+    run: Path, file: Path | None, told: TranslateOptions, aids: Aids, ready: Ready
+) -> None:
+    """Every line of `file` (or standard input) through the flow; N lines in, N lines out."""
+    if file is not None:
+        check_file(file)
+        if told.out is not None and told.out.exists() and told.out.samefile(file):
+            raise replaced(file)
+    if told.report is not None:
+        check_report(told.report, [FileJob(file, told.out)] if file is not None else [])
+    wanted = languages_of(run, LanguagePair(told.source_language, told.target_language))
+    name = "standard input" if file is None else shown(file)
+    parts: list[FileReport] = []
+    with ExitStack() as opened:
+        opened.enter_context(only_writer_of_file(told.out, say))
+        opened.enter_context(only_writer_of_file(told.report, say))
+        stages = opened.enter_context(Stages())
+        filled = filler(run, (), wanted, aids, ready, say, stages)
+        flow = Flow(filled.translate, filled.steps, wanted.target_language, filled.cut)
+        output = sys.stdout if told.out is None else opened.enter_context(whole_text(told.out))
+        collected: list[Row] = []
+        for units in _units(file, name):
+            outcomes = _through(flow, units)
+            worded = [one for one in outcomes if not one.unit.source.blank]
+            counts = len(units), {"blank_side": len(units) - len(worded)}
+            limit = filled.longest
+            parts.append(report_of(name, None, counts, worded, limit=limit, everything=False))
+            if told.json:
+                collected += (row_of(one, limit) for one in outcomes)
+            else:
+                output.writelines(_lines(outcomes, told))
+                output.flush()
+            flow.forget()
+        if told.json:
+            dump({"translations": collected}, output, ensure_ascii=False)
+            output.write("\n")
+    whole = replace(total(parts), file=name, rows=[row for part in parts for row in part.rows])
+    whole.left = {reason: n for reason, n in whole.left.items() if n}
+    if told.report is not None:
+        write_report(told.report, [whole], wanted)
+    tell([whole], listed=told.report is not None, noun="lines")
+
+
+def _units(file: Path | None, name: str) -> Iterator[list[Unit]]:
+    """The lines as units, many at a time, each with its neighbours."""
+    number, before = 0, ""
+    for lines in chunks_of(file):
+        units = []
+        for line, after in zip(lines, [*lines[1:], None], strict=True):
+            number += 1
+            units.append(Unit(Segment((line,)), name, number, before=before, after=after))
+            before = line
+        yield units
+
+
+def _through(flow: Flow, units: list[Unit]) -> list[Outcome]:
+    """What becomes of some lines; one without words stays as it is."""
+    worded = [unit for unit in units if not unit.source.blank]
+    for _ in flow.run(worded):
+        pass
+    return [
+        Outcome(unit, unit.source if unit.source.text.strip() else None)
+        if unit.source.blank
+        else replace(flow.outcome(unit), evidence=())
+        for unit in units
+    ]
+
+
+def _lines(outcomes: list[Outcome], told: TranslateOptions) -> Iterator[str]:
+    for outcome in outcomes:
+        text = "" if outcome.segment is None else outcome.segment.text.replace("\n", " ")
+        found: list[tuple[str, Any]] = [(text, outcome.score)]
+        if told.n_best is not None and outcome.segment is not None and outcome.n_best:
+            found = [(one.segment.text.replace("\n", " "), one.score) for one in outcome.n_best]
+        for one, score in found:
+            cell = "" if score is None else f"{score:.4f}"
+            in_front = f"{cell}\t" if told.scores and text else ""
+            yield f"{in_front}{one}\n"

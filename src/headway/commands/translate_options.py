@@ -2,9 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from headway.commands.arguments import Several
+from headway.commands.arguments import MOST_USED, Several, group
+
+FILLED_IN = group("Files that are filled in", 1)
+SEARCH = group("Search", 2)
+SHOWN = group("What is shown", 3)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,28 +74,28 @@ class TranslateOptions:
         Your own patterns of codes, a regular expression a line, besides those of the run.
     """
 
-    out: Path | None = None
-    beam: int | None = None
-    glossary: Several = ()
-    memory: Several = ()
-    json: bool = False
-    overwrite: bool = False
-    in_place: bool = False
-    onto: Path | None = None
-    as_: Literal["text"] | None = None
-    keep_going: bool = False
-    report: Path | None = None
-    leave_below: float | None = None
-    fuzzy_from: int | None = None
-    no_own_memory: bool = False
-    source_language: str | None = None
-    target_language: str | None = None
-    method: str | None = None
-    n_best: int | None = None
-    begin_with: str = ""
-    tag: str | None = None
-    shortlist: int | None = None
-    precision: str | None = None
-    scores: bool = False
-    alignment: bool = False
+    out: Annotated[Path | None, MOST_USED] = None
+    beam: Annotated[int | None, MOST_USED] = None
+    glossary: Annotated[Several, MOST_USED] = ()
+    memory: Annotated[Several, MOST_USED] = ()
+    json: Annotated[bool, MOST_USED] = False
+    overwrite: Annotated[bool, FILLED_IN] = False
+    in_place: Annotated[bool, FILLED_IN] = False
+    onto: Annotated[Path | None, FILLED_IN] = None
+    as_: Annotated[Literal["text"] | None, FILLED_IN] = None
+    keep_going: Annotated[bool, FILLED_IN] = False
+    report: Annotated[Path | None, FILLED_IN] = None
+    leave_below: Annotated[float | None, FILLED_IN] = None
+    fuzzy_from: Annotated[int | None, FILLED_IN] = None
+    no_own_memory: Annotated[bool, FILLED_IN] = False
+    source_language: Annotated[str | None, FILLED_IN] = None
+    target_language: Annotated[str | None, FILLED_IN] = None
+    method: Annotated[str | None, SEARCH] = None
+    n_best: Annotated[int | None, SEARCH] = None
+    begin_with: Annotated[str, SEARCH] = ""
+    tag: Annotated[str | None, SEARCH] = None
+    shortlist: Annotated[int | None, SEARCH] = None
+    precision: Annotated[str | None, SEARCH] = None
+    scores: Annotated[bool, SHOWN] = False
+    alignment: Annotated[bool, SHOWN] = False
     codes: Several = ()

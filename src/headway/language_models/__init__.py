@@ -3,7 +3,7 @@
 VERBS = {
     "train": "headway.language_models.spec:SPEC",
     "files": "headway.language_models.texts:refuse_unreadable",
-    "evaluate": "headway.commands.perplexity:evaluate_texts",
+    "evaluate": "headway.commands.language_models:evaluate_texts",
     "predict": "headway.language_models.trained:TrainedLanguageModel",
     "score": "headway.language_models.trained:TrainedLanguageModel",
     "generate": "headway.language_models.trained:TrainedLanguageModel",

@@ -173,7 +173,7 @@ class Arpa:
         return tuple(len(order.weights) for order in self.orders)
 
 
-class _Lines:
+class ArpaLines:
     """The lines of a file that are not blank, one after the other, each known by its number."""
 
     def __init__(self, path: Path) -> None:
@@ -213,7 +213,7 @@ def read_arpa(path: Path, unit: WholeUnit | None = None) -> Arpa:
     Raises:
         DataError: it is no ARPA file, cut, or not as its header says; with the line.
     """
-    lines = _Lines(path)
+    lines = ArpaLines(path)
     counts = _header(lines)
     arpa, ids = _vocabulary(lines, counts, unit)
     for order in range(2, len(counts) + 1):
@@ -232,7 +232,7 @@ def read_arpa(path: Path, unit: WholeUnit | None = None) -> Arpa:
     return arpa
 
 
-def _header(lines: _Lines) -> list[int]:
+def _header(lines: ArpaLines) -> list[int]:
     """How many n-grams of each order are said to come."""
     while lines.line != "\\data\\":
         if not lines.line:
@@ -251,7 +251,7 @@ def _header(lines: _Lines) -> list[int]:
 
 
 def _entries(
-    lines: _Lines, order: int, counts: Sequence[int]
+    lines: ArpaLines, order: int, counts: Sequence[int]
 ) -> Iterator[tuple[float, list[str], float]]:
     """The logarithm of the probability, the words and that of the back-off weight of each n-gram
     of an order; that line is looked at meanwhile."""
@@ -284,7 +284,7 @@ def _entries(
 
 
 def _vocabulary(
-    lines: _Lines, counts: Sequence[int], unit: WholeUnit | None
+    lines: ArpaLines, counts: Sequence[int], unit: WholeUnit | None
 ) -> tuple[Arpa, dict[str, int]]:
     """The words of a file, in its order, behind the markers; and each spelling's id."""
     if counts[0] > MOST_IDS:
@@ -327,7 +327,7 @@ def _vocabulary(
 
 
 def _sorted(
-    lines: _Lines, arpa: Arpa, words: NDArray[np.int64], numbers: NDArray[np.float32]
+    lines: ArpaLines, arpa: Arpa, words: NDArray[np.int64], numbers: NDArray[np.float32]
 ) -> Order:
     """The n-grams of an order from 2 as keys, in their order."""
     kept = (words[:, 1:] != MARKERS["<s>"]).all(axis=1)

@@ -1,4 +1,4 @@
-"""What training, scoring and search ask of a language model; what the neural ones have in common."""
+"""What training, scoring and search ask of a language model; what neural ones have in common."""
 
 from abc import ABC, abstractmethod
 from typing import NamedTuple, Protocol, runtime_checkable
