@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import torch
 from everyday_run import Finished, command
+from gensim.models import KeyedVectors
 from text_run import train, write_corpus
 
 from headway.core.embedding import project
 from headway.core.errors import RunError
 from headway.core.run_folder import RunFolder
-from headway.exchange.word2vec import read_word2vec
 from headway.language_models import scoring
 from headway.language_models.task import LanguageTask
 from headway.language_models.texts import ReadingReport
@@ -490,7 +490,8 @@ def test_word_vectors_are_taken_out_of_an_nnlm_and_of_nothing_else(runs, tmp_pat
     file = tmp_path / "vectors"
     written = command("export", str(runs / "nnlm"), str(file), "--to", to)
     assert written.status == 0, written.err
-    words, vectors = read_word2vec(file)
+    read = KeyedVectors.load_word2vec_format(file, binary=to.endswith("binary"))
+    words, vectors = read.index_to_key, read.vectors
     model = TrainedLanguageModel.load(runs / "nnlm", device="cpu")
     assert "dog" in words
     assert "<pad>" not in words

@@ -29,10 +29,9 @@ def export(run: Path, place: Path, /, *, to: str) -> None:
     from headway.tasks import brought_by_run, objects_of
 
     if to == "tensorboard":
-        from headway.exchange.curves import scalars
-        from headway.exchange.tensorboard import write_scalars
+        from headway.exchange.curves import write_tensorboard
 
-        n_values = write_scalars(place, scalars(run))
+        n_values = write_tensorboard(place, run)
         say(f"{n_values:,} values written. See them: tensorboard --logdir {quote(str(place))}")
         return
     if to not in (known := objects_of("export")):

@@ -15,19 +15,17 @@ from headway.core.dropout import Dropout, check_dropout
 from headway.core.embedding import TokenEmbedding, output_matrix, project
 from headway.core.errors import ConfigError, refuse_beyond
 from headway.core.interfaces import NEEDS_SOURCE, Step
-from headway.earlier_translators.recurrent_attention import (
+from headway.earlier_translators.recurrent_decoders import (
     AdditiveScores,
     AttendedSource,
-    DotScores,
-    source_of,
-)
-from headway.earlier_translators.recurrent_decoders import (
     AttendingFirstDecoder,
     AttendingLastDecoder,
     DecoderSizes,
+    DotScores,
     FixedVectorDecoder,
     Memories,
     RecurrentDecoder,
+    source_of,
 )
 from headway.nn.attention_weights import AttentionWeights
 from headway.nn.bidirectional import TwoWayEncoder

@@ -1,21 +1,131 @@
-"""Three ways in which a recurrent decoder learns of its source: one vector, or attention.
+"""Three ways in which a recurrent decoder learns of its source: one vector, or attention, scored as
+in the two papers that brought it to translation.
 
 Each gives the same features for a whole target in one pass (training) and token by token (search).
 Where a step needs what was attended to in the step before, a pass is a loop over the target.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from headway.core.attention import ReadyMask, softmax
 from headway.core.dropout import Dropout
-from headway.earlier_translators.recurrent_attention import AttendedSource, Scores, gather
 from headway.nn.recurrent import Memory, Recurrence, RecurrentLayer
+
+# -- attention: one query, a decoder's state, over all that the encoder gave; one head ----------
+
+
+class AttendedSource(NamedTuple):
+    """What a decoder looks at: made once for all steps, a row a sentence."""
+
+    values: Float[Tensor, "batch source d_model"]
+    keys: Float[Tensor, "batch source d_key"]
+    """What a query is compared with; see `AdditiveScores.prepared`."""
+    hidden: Float[Tensor, "batch 1 source"]
+    """0 or minus infinity, to be added to the scores."""
+    sees_any: Bool[Tensor, "batch 1 1"]
+    """False for a source of padding alone: what is gathered from it is zero."""
+    summary: Float[Tensor, "batch d_model"]
+    """The source as one vector: the last state of the encoder, each way."""
+
+    def select(self, rows: Int[Tensor, " kept"]) -> "AttendedSource":
+        """That of the given rows; a row may repeat or vanish."""
+        return AttendedSource(*(part.index_select(0, rows) for part in self))
+
+
+def source_of(
+    values: Float[Tensor, "batch source d_model"],
+    visible: Bool[Tensor, "batch source"],
+    summary: Float[Tensor, "batch d_model"],
+) -> AttendedSource:
+    """An encoder's output, keys being the values; `visible` is False where a token is padding."""
+    mask = ReadyMask.of(visible[:, None, None], values.dtype)
+    return AttendedSource(values, values, mask.hidden[:, 0], mask.sees_any[:, 0], summary)
+
+
+class AdditiveScores(nn.Module):
+    """v . tanh(W s + U h) (Bahdanau et al. 2015, appendix A.1.2).
+
+    A feed-forward network with one hidden layer: as many tanh as queries times keys times d_model.
+    """
+
+    def __init__(self, d_query: int, d_model: int) -> None:
+        super().__init__()
+        self.from_query = nn.Linear(d_query, d_model, bias=False)
+        self.from_value = nn.Linear(d_model, d_model)
+        self.to_score = nn.Linear(d_model, 1, bias=False)
+        for linear in (self.from_query, self.from_value, self.to_score):
+            nn.init.xavier_uniform_(linear.weight)
+        nn.init.zeros_(self.from_value.bias)
+
+    def prepared(
+        self, values: Float[Tensor, "batch source d_model"]
+    ) -> Float[Tensor, "batch source d_model"]:
+        """The keys, U h: the same for every query."""
+        return self.from_value(values)
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch query d_query"],
+        keys: Float[Tensor, "batch source d_model"],
+    ) -> Float[Tensor, "batch query source"]:
+        """A score for each query and key."""
+        inner = (self.from_query(query)[:, :, None] + keys[:, None]).tanh()
+        return self.to_score(inner).squeeze(-1)
+
+
+class DotScores(nn.Module):
+    """s . W h (Luong et al. 2015, eq. 8, "general"): a product of matrices for all queries.
+
+    W begins so that scores do not grow with its size; the paper has no scale.
+    """
+
+    def __init__(self, d_query: int, d_model: int) -> None:
+        super().__init__()
+        self.from_value = nn.Linear(d_model, d_query, bias=False)
+        nn.init.normal_(self.from_value.weight, std=1 / math.sqrt(d_query * d_model))
+
+    def prepared(
+        self, values: Float[Tensor, "batch source d_model"]
+    ) -> Float[Tensor, "batch source d_query"]:
+        """The keys, W h: the same for every query."""
+        return self.from_value(values)
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch query d_query"],
+        keys: Float[Tensor, "batch source d_query"],
+    ) -> Float[Tensor, "batch query source"]:
+        """A score for each query and key."""
+        return query @ keys.transpose(1, 2)
+
+
+Scores = AdditiveScores | DotScores
+
+
+class Attended(NamedTuple):
+    """What attention finds for each query."""
+
+    context: Float[Tensor, "batch query d_model"]
+    weights: Float[Tensor, "batch query source"]
+
+
+def gather(
+    scores: Scores, query: Float[Tensor, "batch query d_query"], source: AttendedSource
+) -> Attended:
+    """The values, weighted by the softmax of their scores (Bahdanau et al. 2015, eq. 5 and 6)."""
+    weights = softmax(scores(query, source.keys) + source.hidden) * source.sees_any
+    return Attended(weights @ source.values, weights)
+
+
+# -- decoders -------------------------------------------------------------------------------
 
 Memories = list[Memory]
 """What each layer remembers."""
@@ -207,7 +317,7 @@ class AttendingFirstDecoder(RecurrentDecoder):
 
     def start(self, source: AttendedSource) -> tuple[AttendedSource, Tensor | None]:
         """See `RecurrentDecoder.start`."""
-        return source.compared_by(self.scores.prepared(source.values)), None
+        return source._replace(keys=self.scores.prepared(source.values)), None
 
     def one(
         self, first: First, memories: Memories, source: AttendedSource, fed: Tensor | None
@@ -241,7 +351,7 @@ class AttendingLastDecoder(RecurrentDecoder):
         """See `RecurrentDecoder.start`."""
         blank = source.values.new_zeros(len(source.values), self.d_input)
         keys = self.scores.prepared(source.values)
-        return source.compared_by(keys), blank if self.feeding else None
+        return source._replace(keys=keys), blank if self.feeding else None
 
     def forward(
         self, y: Tensor, memories: Memories, source: AttendedSource, fed: Tensor | None

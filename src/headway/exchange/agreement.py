@@ -107,15 +107,20 @@ def _forced(
     model: Transformer, special: SpecialIds, sources: Sequence[Ids], targets: Sequence[Ids]
 ) -> Iterator[tuple[int, Float[Tensor, "length vocabulary"], Int[Tensor, " length"]]]:
     """Row by row the logits of a target fed, and what is expected: its tokens, and the end."""
-    for begin in range(0, len(sources), _ROWS):
-        some = range(begin, min(len(sources), begin + _ROWS))
-        source = _padded([[*sources[row], special.end] for row in some], special.padding)
-        fed = _padded([[special.decoder_begin, *targets[row]] for row in some], special.padding)
+    for some in batches(len(sources)):
+        source = padded([[*sources[row], special.end] for row in some], special.padding)
+        fed = padded([[special.decoder_begin, *targets[row]] for row in some], special.padding)
         for row, logits in zip(some, model(source, fed).float(), strict=True):
             expected = torch.tensor([*targets[row], special.end])
             yield row, logits[: len(expected)], expected
 
 
-def _padded(rows: Sequence[Ids], padding: int) -> Int[Tensor, "rows longest"]:
+def batches(n_rows: int) -> list[range]:
+    """Of sentences that are compared at a time."""
+    return [range(begin, min(n_rows, begin + _ROWS)) for begin in range(0, n_rows, _ROWS)]
+
+
+def padded(rows: Sequence[Ids], padding: int) -> Int[Tensor, "rows longest"]:
+    """Rows of one length."""
     tensors = [torch.tensor(row) for row in rows]
     return pad_sequence(tensors, batch_first=True, padding_value=padding)

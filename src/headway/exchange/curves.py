@@ -1,4 +1,5 @@
-"""What metrics.jsonl tells of a training, as curves over updates, tokens and time."""
+"""What metrics.jsonl tells of a training, as curves over updates, tokens and time; for TensorBoard
+in an event file."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,8 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.core.errors import RunError
-from headway.exchange.tensorboard import Scalar
+from headway.core.disk import written_aside
+from headway.core.errors import ConfigError, RunError
 from headway.operations.shipped import open_folder
 
 Log = Sequence[Mapping[str, Any]]
@@ -23,6 +24,9 @@ TAGS = {
     "gradient_norm": "gradient_norm", "tokens_per_s": "tokens_per_s",
 }  # fmt: skip
 """What TensorBoard calls them; scores are below `score`."""
+
+EVENTS = "events.out.tfevents.headway"
+"""TensorBoard reads what has `tfevents` in its name."""
 
 _MOST = 1 << 53
 """Whole numbers beyond are none that a training counts."""
@@ -101,30 +105,44 @@ def curves(log: Log) -> dict[str, list[Point]]:
     return {name: points for name, points in found.items() if points}
 
 
-def scalars(run: Path) -> dict[str, list[Scalar]]:
-    """Every curve of a run, by the tag that it has in TensorBoard.
+def write_tensorboard(folder: Path, run: Path) -> int:
+    """Write every curve of a run into an event file; returns how many values there are.
 
-    metrics.jsonl has seconds since the start; its last line is taken to be as old as the file.
+    metrics.jsonl has seconds since the start; its last line is taken to be as old as the file. The
+    event file is whole at once, and takes the place of an earlier one.
 
     Raises:
+        ConfigError: TensorBoard, whose own package writes, is not installed.
         RunError: there is no run, or it has logged nothing, as one that counts.
+        DiskError: the folder cannot be written to.
     """
-    folder = open_folder(run)
-    log = folder.read_log()
-    found = curves(log)
+    try:
+        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.compat.proto.summary_pb2 import Summary
+        from tensorboard.summary.writer.record_writer import RecordWriter
+    except ImportError:
+        raise ConfigError(
+            "files for TensorBoard are written by its own package, which is not installed. "
+            "Install it with: pip install 'headway[tensorboard]'"
+        ) from None
+    opened = open_folder(run)
+    found = curves(opened.read_log())
     if not found:
         raise RunError(
             f"curves are of what a training logs as it goes; {run} has logged nothing. A model "
             "that counts has none; wait for the first updates of any other."
         )
-    last = max(points[-1].time_s for points in found.values())
-    start = folder.metrics.stat().st_mtime - last
-    return {
-        TAGS.get(name, f"score/{name}"): [
-            Scalar(point.updates, start + point.time_s, point.value) for point in points
-        ]
-        for name, points in found.items()
-    }
+    start = opened.metrics.stat().st_mtime - max(points[-1].time_s for points in found.values())
+    with written_aside(folder / EVENTS) as aside, aside.open("wb") as file:
+        writer = RecordWriter(file)
+        writer.write(Event(file_version="brain.Event:2").SerializeToString())
+        for name, points in found.items():
+            tag = TAGS.get(name, f"score/{name}")
+            for one in points:
+                summary = Summary(value=[Summary.Value(tag=tag, simple_value=one.value)])
+                event = Event(wall_time=start + one.time_s, step=one.updates, summary=summary)
+                writer.write(event.SerializeToString())
+    return sum(map(len, found.values()))
 
 
 def thinned(points: Sequence[Point], most: int) -> list[Point]:

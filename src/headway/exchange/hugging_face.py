@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import safetensors.torch
 import torch
 from tokenizers import Tokenizer, processors
-from torch.nn.utils.rnn import pad_sequence
 
 from headway.core.embedding import sinusoids
 from headway.core.errors import ConfigError, HeadwayError
@@ -21,12 +20,11 @@ from headway.core.layers import Norm
 from headway.core.search import METHODS
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
-from headway.exchange.agreement import Ids
+from headway.exchange.agreement import Ids, batches, padded
 from headway.exchange.marian_weights import POSITIONS, sines_first, to_theirs
 
 LEAST_POSITIONS = 1024
 _EPSILON = 1e-5
-_ROWS = 16  # sentences at a time
 
 
 class Family(NamedTuple):
@@ -227,8 +225,8 @@ class InTransformers:
     def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[list[float]]:
         """See `Other`."""
         special, found = self._special, []
-        for some in _batches(len(sources)):
-            fed = self._padded([[special.decoder_begin, *targets[row]] for row in some])
+        for some in batches(len(sources)):
+            fed = padded([[special.decoder_begin, *targets[row]] for row in some], special.padding)
             source = self._source([sources[row] for row in some])
             logits = self._model(**source, decoder_input_ids=fed).logits.log_softmax(-1)
             for row, of_row in zip(some, logits, strict=True):
@@ -239,7 +237,7 @@ class InTransformers:
     def written(self, sources: Sequence[Ids], limit: int) -> list[Ids]:
         """See `Other`."""
         found = []
-        for some in _batches(len(sources)):
+        for some in batches(len(sources)):
             rows = self._model.generate(
                 **self._source([sources[row] for row in some]),
                 num_beams=1,
@@ -269,14 +267,5 @@ class InTransformers:
 
     def _source(self, rows: Sequence[Ids]) -> dict[str, torch.Tensor]:
         ended = [[*row, self._special.end] for row in rows]
-        mask = self._padded([[1] * len(row) for row in ended], 0)
-        return {"input_ids": self._padded(ended), "attention_mask": mask}
-
-    def _padded(self, rows: Sequence[Ids], padding: int | None = None) -> torch.Tensor:
-        value = self._special.padding if padding is None else padding
-        tensors = [torch.tensor(row) for row in rows]
-        return pad_sequence(tensors, batch_first=True, padding_value=value)
-
-
-def _batches(n_rows: int) -> list[range]:
-    return [range(begin, min(n_rows, begin + _ROWS)) for begin in range(0, n_rows, _ROWS)]
+        mask = padded([[1] * len(row) for row in ended], 0)
+        return {"input_ids": padded(ended, self._special.padding), "attention_mask": mask}

@@ -26,6 +26,7 @@ from headway.exchange.marian_weights import (
     places,
     sines_first,
 )
+from headway.nn.positioned import PositionedConfig
 
 MAX_BYTES = 1 << 20
 """Of config.json: a hundred times what any has."""
@@ -35,7 +36,7 @@ _ACTIVATIONS: dict[str, Activation] = {
     "swish": "swish",
     "silu": "swish",
 }
-_MOST_POSITIONS = 1 << 20
+_POSITIONS = range(2, (1 << 20) + 1)
 _ROUNDED = 2e-3  # sinusoids in float16
 Shape = tuple[int, ...]
 
@@ -107,7 +108,7 @@ class MarianConfig:
         if why := self._not_held():
             raise ConfigError(f"{path} is of a model that headway cannot hold: {why} Take another.")
         try:
-            return TransformerConfig(
+            return PositionedConfig(  # which knows what is far too large
                 d_model=self.d_model,
                 d_ff=self.encoder_ffn_dim,
                 heads=self.encoder_attention_heads,
@@ -130,34 +131,27 @@ class MarianConfig:
         for name in ("attention_heads", "ffn_dim"):
             encoder, decoder = getattr(self, f"encoder_{name}"), getattr(self, f"decoder_{name}")
             if encoder != decoder:
-                return (
-                    f"encoder_{name} is {encoder} and decoder_{name} {decoder}; here both are one."
-                )
-        if self.decoder_vocab_size not in (None, self.vocab_size):
-            return (
-                f"source and target have vocabularies of their own ({self.vocab_size:,} and "
-                f"{self.decoder_vocab_size:,} pieces); here they share one."
-            )
-        if not 2 <= self.max_position_embeddings <= _MOST_POSITIONS:
-            return (
-                f"max_position_embeddings is {self.max_position_embeddings:,}; texts have from 2 "
-                f"to {_MOST_POSITIONS:,} tokens."
-            )
-        if self.activation_function not in _ACTIVATIONS:
-            return (
-                f"activation_function is {self.activation_function!r}; here it is one of "
-                f"{', '.join(_ACTIVATIONS)}."
-            )
-        if self.decoder_start_token_id != self.pad_token_id:
-            return (
-                f"decoder_start_token_id is {self.decoder_start_token_id}; a Marian decoder is fed "
-                f"padding first, which is {self.pad_token_id}."
-            )
-        for name in ("normalize_before", "normalize_embedding", "add_final_layer_norm"):
-            if getattr(self, name):
-                return f"{name} is true; `transformers` itself passes over that."
-        if not self.static_position_embeddings:
-            return "static_position_embeddings is false; Marian's positions are sinusoids."
+                return f"encoder_{name} is {encoder}, decoder_{name} {decoder}; here both are one."
+        for name, held, why in (
+            (
+                "decoder_vocab_size",
+                (None, self.vocab_size),
+                "source and target have vocabularies of their own, and here share one",
+            ),
+            ("max_position_embeddings", _POSITIONS, "texts have from 2 to 2^20 tokens"),
+            ("activation_function", _ACTIVATIONS, f"it is one of {', '.join(_ACTIVATIONS)}"),
+            (
+                "decoder_start_token_id",
+                [self.pad_token_id],
+                "Marian's decoder is fed padding first",
+            ),
+            ("normalize_before", [False], "`transformers` itself passes over that"),
+            ("normalize_embedding", [False], "`transformers` itself passes over that"),
+            ("add_final_layer_norm", [False], "`transformers` itself passes over that"),
+            ("static_position_embeddings", [True], "Marian's positions are sinusoids"),
+        ):
+            if (value := getattr(self, name)) not in held:
+                return f"{name} is {value!r}; {why}."
         return ""
 
     def refuse_other_tensors(
