@@ -31,7 +31,7 @@ from record import add_record_option, exit_status, parser, table, write
 from headway.core.cleaning import Pair, clean
 from headway.corpora.cleaned import clean_corpus
 from headway.corpora.corpus import Corpus
-from headway.corpora.pieces import NotedCleaning
+from headway.corpora.settings import NotedCleaning
 from headway.demo import generate
 from headway.doctor.examination import Tools, examine
 from headway.doctor.findings import Symptom

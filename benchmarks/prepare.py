@@ -107,6 +107,7 @@ def write(texts: Texts, n_pairs: int, folder: Path) -> tuple[Path, Path]:
 
 def measure(source: Path, target: Path, root: Path, workers: int) -> dict[str, object]:
     """Prepare once, from this process; its resident memory before, CPU seconds of each stage."""
+    from headway.corpora.cleaned import clean_corpus
     from headway.corpora.corpus import Corpus
     from headway.corpora.prepared import prepare_corpus
     from headway.corpora.settings import DataSettings, TranslationText
@@ -117,21 +118,18 @@ def measure(source: Path, target: Path, root: Path, workers: int) -> dict[str, o
     def note(stage: str, _done: int, _total: int | None) -> None:
         began.setdefault(stage, sum(os.times()[:4]))  # of children too, once they have ended
 
+    corpus, data = Corpus((source,), (target,)), DataSettings(workers=workers)
+    clean_corpus(corpus, data.cleaning(), root, workers=workers, progress=note)
+    note("learning and encoding", 0, None)
     prepared = prepare_corpus(
-        Corpus((source,), (target,)),
-        DataSettings(workers=workers),
-        TranslationText(),
-        root=root,
-        say=lambda message: print(message, file=sys.stderr),
-        progress=note,
+        corpus, data, TranslationText(), root=root, say=lambda line: print(line, file=sys.stderr)
     )
-    content = prepared.train.content
     stages = [*began.values(), sum(os.times()[:4])]
     return {
         "imports_mb": before,
         "pairs_read": prepared.report.read,
         "pairs_kept": prepared.report.kept,
-        "tokens": sum(content["n_tokens"].values()),
+        "tokens": sum(int(n.sum()) for n in prepared.train.lengths.values()),
         "stages_cpu_s": {
             stage: round(end - start, 1)
             for stage, start, end in zip(began, stages, stages[1:], strict=False)

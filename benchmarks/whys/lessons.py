@@ -18,7 +18,7 @@ from headway.corpora.cache import read_sealed, sealed_folder
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
 from headway.corpora.prepared import Prepared
-from headway.corpora.store import SideEncoder, Store, write_store
+from headway.corpora.store import SideEncoder, Store, encode_rows, write_store
 from headway.demo import finished, generate
 from headway.demo.sampling import Writer
 from headway.demo.sentences import KINDS
@@ -160,7 +160,6 @@ def opened_lesson(name: str, root: Path) -> Lesson:
         subwords=vocabulary,
         report=Report(),
         valid_report=Report(),
-        n_characters=0,
         checksums={},
         weights=None,
         codes="keep",
@@ -174,4 +173,5 @@ def encoded(vocabulary: Subwords, pairs: Iterable[Sequence[str]], folder: Path) 
         return Store(folder)
     encoder = SideEncoder(vocabulary.encode_batch, len(vocabulary))
     sides = {"source": encoder, "target": encoder}
-    return write_store(pairs, folder, sides, texts=lambda pair: (pair[0], pair[1]))
+    rows = encode_rows(pairs, sides, texts=lambda pair: (pair[0], pair[1]))
+    return write_store(rows, folder, sides)

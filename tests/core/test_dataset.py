@@ -42,7 +42,10 @@ def write(folder: Path, name: str, seed: int, n: int) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("seed", range(1, 7))
-def test_it_is_what_the_cached_way_makes(tmp_path: Path, seed: int) -> None:
+def test_it_is_what_the_cached_way_makes(
+    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.corpora.prepared.IN_MEMORY", 0)
     source, target = write(tmp_path, "train", seed, 400)
     own = write(tmp_path, "valid", seed + 100, 60) if seed % 3 == 0 else None
     n_held = 0 if seed % 2 else 30

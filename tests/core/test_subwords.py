@@ -11,8 +11,7 @@ from headway.core.subword_training import SPECIAL_PIECES
 from headway.core.subwords import SpecialIds, Subwords, TextSettings
 from headway.corpora.settings import TranslationText
 from headway.tokenizers import tokenizer_files
-from headway.tokenizers.learners import LEARNERS
-from headway.tokenizers.wordpiece import train_wordpiece
+from headway.tokenizers.learners import LEARNERS, train_wordpiece
 
 LINES = [
     "the animal didn't cross the street because it was too tired",

@@ -1,22 +1,20 @@
 """Translation as a task: what is fed, what is expected, what is counted."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
 
 from headway.core.cleaning import Pair, Report
-from headway.core.dataset import SIDES
+from headway.core.dataset import encoded
 from headway.core.loss import label_smoothed
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.core.translation_task import TranslationTraining
 from headway.corpora.corpus import Corpus
+from headway.corpora.in_memory import RowsInMemory
 from headway.corpora.mixing import Use
-from headway.corpora.prepared import Prepared, as_written
-from headway.corpora.store import SideEncoder, Store, write_store
+from headway.corpora.prepared import Prepared
 from headway.demo import generate
 from headway.translation.corpus_task import CorpusTask
 
@@ -30,18 +28,17 @@ def subwords() -> Subwords:
 
 
 @pytest.fixture(scope="module")
-def store(subwords: Subwords, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    directory: Path = tmp_path_factory.mktemp("stores") / "pairs"
-    encoder = SideEncoder(subwords.encode_batch, len(subwords))
-    return write_store(iter(PAIRS), directory, dict.fromkeys(SIDES, encoder), texts=as_written)
+def store(subwords: Subwords) -> RowsInMemory:
+    rows, places = encoded(PAIRS, subwords, 0, Report())
+    return RowsInMemory(rows, ["pairs.tsv"] * len(places), ["pairs.tsv"])
 
 
 @pytest.fixture
-def task(store: Store, subwords: Subwords) -> CorpusTask:
+def task(store: RowsInMemory, subwords: Subwords) -> CorpusTask:
     prepared = Prepared(
         corpus=Corpus(), train=store, valid=store, valid_texts=[pair[:2] for pair in PAIRS],
         valid_uses=[Use(target_language="zh")] * len(PAIRS), subwords=subwords, report=Report(),
-        valid_report=Report(), n_characters=0, checksums={}, weights=None, codes="keep",
+        valid_report=Report(), checksums={}, weights=None, codes="keep",
     )  # fmt: skip
     training = TranslationTraining(batch_tokens=200, label_smoothing=0.1)
     return CorpusTask(prepared, training, valid_rows=np.arange(8), seed=1, device=CPU)

@@ -1,4 +1,4 @@
-"""Cleaned at once or piece by piece, a corpus becomes the same."""
+"""In memory or piece by piece, a corpus becomes the same."""
 
 import json
 from dataclasses import astuple
@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from headway.core.batching import SIDES
 from headway.corpora.corpus import Corpus
+from headway.corpora.in_memory import PairRows
 from headway.corpora.mixing import Use
 from headway.corpora.prepared import Prepared, prepare_corpus
 from headway.corpora.settings import DataSettings, TranslationText
-from headway.corpora.store import Store
 
 WORDS = "one two three four five six seven eight nine ten".split()
 
@@ -42,13 +43,15 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def told(prepared: Prepared, said: list[str]) -> str:
-    """All of it as text; also in which order things were counted."""
+    """All of it as text."""
 
-    def stored(store: Store) -> list[Any]:
-        columns = [store.rows, store.file_numbers]
-        for side in store.sides:
-            columns += [store[side].ids, store[side].offsets, store.lengths[side]]
-        return [sorted(store.content.items()), [column.tolist() for column in columns]]
+    def stored(pairs: PairRows) -> list[Any]:
+        ids = [
+            [side[row].tolist() for row in range(len(pairs))]
+            for side in map(pairs.__getitem__, SIDES)
+        ]
+        lengths = [pairs.lengths[side].tolist() for side in SIDES]
+        return [pairs.files, pairs.file_numbers.tolist(), ids, lengths]
 
     weights = prepared.weights
     return json.dumps(
@@ -60,18 +63,18 @@ def told(prepared: Prepared, said: list[str]) -> str:
             prepared.subwords.fingerprint(),
             prepared.report.as_dict(),
             prepared.valid_report.as_dict(),
-            prepared.n_characters,
             prepared.checksums,
             None if weights is None else weights.tolist(),
             prepared.codes,
             said,
         ],
         indent=1,
+        sort_keys=True,
     )
 
 
 @pytest.mark.parametrize("kind", ["plain", "valid", "weights", "both ways", "shifted"])
-def test_a_corpus_becomes_the_same_at_once_and_piece_by_piece(
+def test_a_corpus_becomes_the_same_in_memory_and_piece_by_piece(
     kind: str, files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a, b, *sides = files
@@ -95,9 +98,11 @@ def test_a_corpus_becomes_the_same_at_once_and_piece_by_piece(
         )
         return told(found, said)
 
-    at_once = prepared("at once")
-    assert prepared("at once") == at_once, "found again"
-    assert ("a line is probably missing" in at_once) == (kind == "shifted")
-    monkeypatch.setattr("headway.corpora.cleaned.IN_MEMORY", 0)
+    in_memory = prepared("in memory")
+    assert not (tmp_path / "in memory").exists()
+    assert ("a line is probably missing" in in_memory) == (kind == "shifted")
+    monkeypatch.setattr("headway.corpora.prepared.IN_MEMORY", 0)
+    assert prepared("one piece") == in_memory
+    assert prepared("one piece") == in_memory, "found again"
     monkeypatch.setattr("headway.corpora.many_pieces.PIECE_PAIRS", 40)
-    assert prepared("piece by piece") == at_once
+    assert prepared("piece by piece") == in_memory

@@ -11,7 +11,7 @@ from headway.core.errors import DataError
 from headway.corpora.cleaned import CleanedCorpus, clean_corpus
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
-from headway.corpora.pieces import NotedCleaning
+from headway.corpora.settings import NotedCleaning
 
 Texts = list[tuple[str, str]]
 FEW = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("wxyz")), max_size=12)
@@ -226,12 +226,8 @@ def test_what_other_readers_read_is_not_used(
     assert folders[0] != folders[1]
 
 
-@pytest.mark.parametrize("in_memory", [1 << 23, 0])
 @pytest.mark.parametrize("held_out", [0, 4])
-def test_doubtful_notes_count_where_their_pairs_are_used(
-    in_memory: int, held_out: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("headway.corpora.cleaned.IN_MEMORY", in_memory)
+def test_doubtful_notes_count_where_their_pairs_are_used(held_out: int, tmp_path: Path) -> None:
     texts = [(f"s{i}", f"t{i}", "not OK" if i % 2 else "fine") for i in range(12)]
     texts += [*texts[:4], ("s5", "other", "wrong"), ("s6", "another", "wrong")]
     rows = "".join(",".join(row) + "\n" for row in texts)
@@ -254,7 +250,6 @@ def test_doubtful_notes_count_where_their_pairs_are_used(
 def test_what_takes_days_loses_nothing_to_another_command_that_sweeps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headway.corpora.cleaned.IN_MEMORY", 0)
     monkeypatch.setattr("headway.corpora.many_pieces.PIECE_PAIRS", 2)
     root = tmp_path / "cache"
 

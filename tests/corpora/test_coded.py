@@ -1,5 +1,6 @@
 """Masks where a corpus has codes to learn them from; a tag reaches the ids of the source alone."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,8 @@ from headway.corpora.cleaned import CleanedCorpus, clean_corpus
 from headway.corpora.coded import Shown, handling_of_codes
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
-from headway.corpora.pieces import NotedCleaning
 from headway.corpora.prepared import Prepared, prepare_corpus
-from headway.corpora.settings import DataSettings, TranslationText
+from headway.corpora.settings import DataSettings, NotedCleaning, TranslationText
 from headway.demo import generate
 from headway.localization.placeholders.codes import PLACEHOLDERS
 from headway.tokenizers.learners import around
@@ -48,9 +48,8 @@ def test_auto_asks_for_a_share_and_a_number_of_pairs_with_codes(
 ):
     said: list[str] = []
     cleaned = cleaned_of(tmp_path, n_coded, n_plain)
-    for _ in range(2):  # the second time it is known
-        found = handling_of_codes(cleaned, "auto", None, tmp_path / "cache", said.append)
-        assert found == expected
+    found = handling_of_codes(partial(cleaned.pairs, "train"), "auto", None, said.append)
+    assert found == expected
     assert bool(said) == bool(n_coded)
 
 
@@ -65,7 +64,8 @@ def test_pairs_with_codes_count_as_often_as_they_are_seen(tmp_path, weight, expe
     corpus = Corpus((), (), (coded, plain), uses=(Use(weight), Use()))
     cleaned = clean_corpus(corpus, NotedCleaning(), tmp_path / "cache", hold_out=0)
     weights, said = {str(coded): weight}, list[str]()
-    found = handling_of_codes(cleaned, "auto", None, tmp_path / "cache", said.append, weights)
+    pairs = partial(cleaned.pairs, "train")
+    found = handling_of_codes(pairs, "auto", None, said.append, weights)
     share = 20 * weight / (20 * weight + 5000)
     assert found == expected
     assert f"{share:.1%}" in said[0]
@@ -77,7 +77,7 @@ def test_sub_words_that_are_given_say_what_their_model_knows(tmp_path):
     masking, plain = subwords(PLACEHOLDERS), subwords(())
 
     def handling(wanted: str, known: Subwords) -> str:
-        return handling_of_codes(cleaned, wanted, known, tmp_path / "cache", print)
+        return handling_of_codes(partial(cleaned.pairs, "train"), wanted, known, print)
 
     assert handling("auto", masking) == handling("mask", masking) == "mask"
     assert handling("auto", plain) == handling("keep", masking) == "keep"
@@ -85,7 +85,8 @@ def test_sub_words_that_are_given_say_what_their_model_knows(tmp_path):
         handling("mask", plain)
 
 
-def test_masked_and_kept_corpora_are_kept_apart(tmp_path):
+def test_masked_and_kept_corpora_are_kept_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr("headway.corpora.prepared.IN_MEMORY", 0)
     corpus = corpus_of(tmp_path, 200, 0)
     prepared = {
         codes: prepare_corpus(
@@ -130,7 +131,7 @@ def shown(found: Prepared, split: str) -> set[tuple[str, str, str]]:
     store = getattr(found, split)
     return {
         (
-            Path(store.content["files"][store.file_numbers[i]]).stem,
+            Path(store.files[store.file_numbers[i]]).stem,
             found.subwords.decode(store["source"][i]),
             found.subwords.decode(store["target"][i]),
         )
@@ -180,7 +181,7 @@ def test_sub_words_are_learned_with_the_tags_in_their_places(tmp_path: Path) -> 
 def test_weights_go_with_the_files_of_the_pairs(tmp_path: Path) -> None:
     assert prepared(tmp_path, Use(), Use(tag="b")).weights is None
     found = prepared(tmp_path, Use(0.5), Use(3.0))
-    names = [Path(name).stem for name in found.train.content["files"]]
+    names = [Path(name).stem for name in found.train.files]
     expected = [{"a": 0.5, "b": 3.0}[names[number]] for number in found.train.file_numbers]
     assert found.weights is not None
     assert found.weights.tolist() == expected

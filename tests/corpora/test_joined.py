@@ -1,41 +1,34 @@
-"""Rows of several stores are what they were, one after the other."""
-
-from pathlib import Path
+"""Rows of several corpora are what they were, one after the other."""
 
 import numpy as np
 
-from headway.corpora.joined import AmendedStore, JoinedStore, some_rows, texts_of, without
-from headway.corpora.store import SideEncoder, Store, write_store
+from headway.core.batching import SIDES
+from headway.corpora.in_memory import RowsInMemory
+from headway.corpora.joined import AmendedRows, JoinedRows, some_rows, texts_of, without
 
 
-def store(folder: Path, texts: list[str], file: str) -> Store:
-    encoder = SideEncoder(lambda some: [[ord(c) for c in text] for text in some], 200)
-    return write_store(
-        [(text, text[::-1] + "!") for text in texts],
-        folder,
-        {"source": encoder, "target": encoder},
-        texts=lambda pair: pair,
-        file_of=lambda _: file,
-        files=[file],
-    )
+def pairs(texts: list[str], file: str) -> RowsInMemory:
+    sides = [(text, text[::-1] + "!") for text in texts]
+    rows = [[np.array([*map(ord, side)], np.uint16) for side in both] for both in sides]
+    return RowsInMemory(rows, [file] * len(texts), [file])
 
 
-def test_a_join_of_joins_gives_every_row_with_its_file(tmp_path):
-    one = store(tmp_path / "1", ["ab", "c", "def"], "one")
-    two = store(tmp_path / "2", ["gh", "ijkl"], "two")
-    inner = JoinedStore([(one, np.array([2, 0])), (two, np.array([1]))])
-    joined = JoinedStore([(two, np.array([0])), (inner, np.array([2, 1]))])
+def test_a_join_of_joins_gives_every_row_with_its_file():
+    one = pairs(["ab", "c", "def"], "one")
+    two = pairs(["gh", "ijkl"], "two")
+    inner = JoinedRows([(one, np.array([2, 0])), (two, np.array([1]))])
+    joined = JoinedRows([(two, np.array([0])), (inner, np.array([2, 1]))])
     texts = ["".join(map(chr, joined["source"][i])) for i in range(len(joined))]
     assert texts == ["gh", "ijkl", "ab"]
     assert [chr(joined["target"][i][-1]) for i in range(3)] == ["!"] * 3
     assert joined.lengths["source"].tolist() == [2, 4, 2]
     assert joined.lengths["target"].tolist() == [3, 5, 3]
-    files = [joined.content["files"][n] for n in joined.file_numbers]
+    files = [joined.files[n] for n in joined.file_numbers]
     assert files == ["two", "two", "one"]
 
 
-def test_rows_with_an_unwanted_side_are_left_out(tmp_path):
-    one = store(tmp_path / "1", ["ab", "c", "def", "ba"], "one")
+def test_rows_with_an_unwanted_side_are_left_out():
+    one = pairs(["ab", "c", "def", "ba"], "one")
     rows = np.arange(4)
     unwanted = {"source": set(texts_of(one, "source", np.array([1]))), "target": set()}
     assert without(one, rows, unwanted).tolist() == [0, 2, 3]
@@ -51,10 +44,10 @@ def test_some_rows_are_drawn_alike_and_each_once():
     assert drawn.tolist() != some_rows(1000, 100, seed=2).tolist()
 
 
-def test_amended_rows_have_their_new_text_and_length_and_all_else_stays(tmp_path):
-    one = store(tmp_path / "1", ["ab", "c", "def"], "one")
-    amended = JoinedStore([(AmendedStore(one, "target", {1: [65, 66, 67]}), np.array([1, 2]))])
-    texts = [["".join(map(chr, amended[side][i])) for i in range(2)] for side in amended.sides]
+def test_amended_rows_have_their_new_text_and_length_and_all_else_stays():
+    one = pairs(["ab", "c", "def"], "one")
+    amended = JoinedRows([(AmendedRows(one, "target", {1: [65, 66, 67]}), np.array([1, 2]))])
+    texts = [["".join(map(chr, amended[side][i])) for i in range(2)] for side in SIDES]
     assert texts == [["c", "def"], ["ABC", "fed!"]]
     assert amended.lengths["target"].tolist() == [3, 4]
-    assert one.lengths["target"].tolist() == [3, 2, 4], "the store itself is not changed"
+    assert one.lengths["target"].tolist() == [3, 2, 4], "what they were is not changed"

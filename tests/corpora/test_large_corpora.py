@@ -50,7 +50,7 @@ def _small(patch: pytest.MonkeyPatch) -> None:
     """Have the sizes that `small_pieces` sets put back."""
     patch.setattr("headway.corpora.many_pieces.PIECE_PAIRS", small_pieces.PAIRS)
     patch.setattr("headway.corpora.many_pieces.PIECES_ALONE", 1)
-    patch.setattr("headway.corpora.cleaned.IN_MEMORY", 0)
+    patch.setattr("headway.corpora.prepared.IN_MEMORY", 0)
 
 
 @pytest.mark.parametrize("workers", [2, 3])
@@ -79,7 +79,7 @@ def run(corpus: Path, cache: Path, stage: str = "", call: int = 0) -> "subproces
 def test_a_process_that_is_killed_again_and_again_is_gone_on_with(
     corpus: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
-    points = [("reading", 1), ("reading", 9), ("comparing", 3), ("encoding", 2), ("encoding", 7)]
+    points = [("reading", 1), ("reading", 9), ("comparing", 3), ("encoding", 7)]
     said = ""
     n_pieces = [0]
     for stage, call in points:
@@ -88,7 +88,6 @@ def test_a_process_that_is_killed_again_and_again_is_gone_on_with(
         assert process.returncode == -signal.SIGKILL
         n_pieces.append(len(list(tmp_path.glob(".*.work/*"))))
     assert n_pieces[2] >= 9
-    assert n_pieces[5] >= 7
     assert "going on with what an ended process left" in said
     process = run(corpus, tmp_path)
     assert process.communicate(timeout=280)[0].endswith("done\n")
@@ -102,8 +101,8 @@ def test_pieces_that_are_there_are_not_made_again(
 ) -> None:
     _small(monkeypatch)
 
-    def stop(stage: str, done: int, _total: int | None) -> None:
-        if stage == "comparing" or (stage == "encoding" and done > 300):
+    def stop(stage: str, _done: int, _total: int | None) -> None:
+        if stage == "comparing":
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -8,7 +8,7 @@ from headway.core.cleaning import Pair
 from headway.core.dedup_split import text_hashes
 from headway.corpora import many_pieces
 from headway.corpora.many_pieces import blocks, clean_block, hashes
-from headway.corpora.pieces import NotedCleaning
+from headway.corpora.settings import NotedCleaning
 
 side = st.text("ab ", max_size=6)
 many_pairs = st.lists(

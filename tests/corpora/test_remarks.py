@@ -1,8 +1,8 @@
 import pytest
 
-from headway.core.cleaning import Pair, Report
-from headway.corpora.pieces import NotedCleaning, clean_noted
+from headway.core.cleaning import Pair, Report, clean_pairs
 from headway.corpora.remarks import doubt
+from headway.corpora.settings import NotedCleaning
 
 BAD = (
     "not OK|NOT OK|Not ok!|nicht OK|nicht ok, bitte ändern|pas ok|pas bon|no ok|non ok|niet ok|"
@@ -44,7 +44,8 @@ def test_pairs_with_such_notes_are_left_out_and_counted(
     notes = {"one": ("Not OK: see below",), "two": ("falsch",), "three": ("fine",)}
     pairs = [Pair(text, text.upper(), "f", 1, note) for text, note in notes.items()]
     report = Report()
-    left = list(clean_noted(pairs, NotedCleaning(skip_notes=skipped), report))
+    settings = NotedCleaning(skip_notes=skipped)
+    left = list(clean_pairs(pairs, settings, report, settings.judge))
     assert " ".join(pair.source for pair in left) == kept
     assert report.dropped["noted"] == 3 - len(left)
     doubted = sum(pair.source in ("one", "two") for pair in left)

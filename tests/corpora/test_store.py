@@ -11,7 +11,7 @@ from headway.core.cleaning import Pair
 from headway.core.errors import DataError
 from headway.core.subwords import Subwords
 from headway.corpora import store as store_module
-from headway.corpora.store import SideEncoder, Store, write_store
+from headway.corpora.store import SideEncoder, Store, encode_rows, write_store
 from headway.tokenizers import tokenizer_files
 
 SUBWORDS = Subwords.train(["a bb ccc dddd", "ein zwei drei"] * 3, vocabulary_size=300)
@@ -21,14 +21,12 @@ side = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12
 def write_pairs(pairs: Iterable[Pair], subwords: Subwords, directory: Path, **more: Any) -> Store:
     """A store with the sides of translation."""
     encoder = SideEncoder(subwords.encode_batch, len(subwords), subwords.special.unknown)
-    return write_store(
-        pairs,
-        directory,
-        {"source": encoder, "target": encoder},
-        texts=lambda pair: pair[:2],
-        file_of=lambda pair: pair.file,
-        **more,
+    sides = {"source": encoder, "target": encoder}
+    files = more.setdefault("files", ["f"])
+    rows = encode_rows(
+        pairs, sides, texts=lambda pair: pair[:2], file_of=lambda pair: pair.file, **more
     )
+    return write_store(rows, directory, sides, files=files)
 
 
 def pairs_of(texts: list[tuple[str, str]]) -> list[Pair]:
@@ -69,11 +67,9 @@ def test_reopened_is_the_same(tmp_path: Path) -> None:
 def test_each_pair_tells_its_file(tmp_path: Path) -> None:
     origins = ["b", "a", "c", "b", "a"]
     pairs = [Pair("text", "x" * (9 if file == "c" else 1), file, 1) for file in origins]
-    store = write_pairs(pairs, SUBWORDS, tmp_path / "s", files=["a", "none", "b"], max_length=8)
-    assert store.content["files"] == ["a", "none", "b"]
+    store = write_pairs(pairs, SUBWORDS, tmp_path / "s", files=["a", "c", "b"], max_length=8)
+    assert store.files == ["a", "c", "b"]
     assert store.file_numbers.tolist() == [2, 0, 2, 0]
-    store = write_pairs(pairs, SUBWORDS, tmp_path / "s", files=["a"])
-    assert [store.content["files"][number] for number in store.file_numbers] == origins
 
 
 def test_pairs_that_are_too_long_in_tokens_are_dropped_and_told(tmp_path: Path) -> None:
@@ -141,7 +137,8 @@ def of_words(texts: list[str]) -> list[list[int]]:
 def test_a_store_may_have_one_side(tmp_path: Path) -> None:
     words = SideEncoder(of_words, 70_000, unknown=1)
     texts = ["good", "", "other", "bad"]
-    store = write_store(iter(texts), tmp_path / "s", {"text": words}, texts=lambda text: (text,))
+    rows = encode_rows(iter(texts), {"text": words}, texts=lambda text: (text,))
+    store = write_store(rows, tmp_path / "s", {"text": words})
     assert store.sides == ("text",)
     assert store.rows.tolist() == [0, 2, 3]
     assert [store["text"][i].tolist() for i in range(3)] == [[4, 5], [1], [6]]

@@ -4,7 +4,7 @@ from doctoring import everyday, lines_of
 
 from headway.corpora.cleaned import CleanedCorpus, clean_corpus
 from headway.corpora.corpus import Corpus
-from headway.corpora.pieces import NotedCleaning
+from headway.corpora.settings import NotedCleaning
 from headway.doctor.examination import Examination, Tools, examine
 from headway.doctor.findings import Finding, Severity
 

@@ -11,12 +11,12 @@ from headway.languages.sentences import (
     CODE,
     AtOnce,
     cut,
-    may_hold_sentences,
     portion_ends,
     sentence_ends,
     sentences,
     space_between,
 )
+from headway.localization.placeholders.may_hold import may_hold_sentences
 
 TEXTS = st.text(alphabet=f'abIé3 _\n.?!…。！。،,;:—()"”»«’*第一你ह।؟ΠΩ។ལ།{CODE}', max_size=40)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.languages import unspaced_words
-from headway.languages.unspaced_words import whole_words
+from headway.languages import segmenting
+from headway.languages.segmenting import whole_words
 from headway.localization.placeholders.projection import TokenSpans, project, without_codes
 from headway.localization.placeholders.segments import Code, Segment
 
@@ -22,7 +22,7 @@ def words(text: str, spans: list[tuple[int, int]]) -> list[str]:
 
 @pytest.fixture
 def without_jieba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unspaced_words, "dictionary_words", lambda text: None)
+    monkeypatch.setattr(segmenting, "dictionary_words", lambda text: None)
 
 
 def test_words_of_the_dictionary_are_whole():

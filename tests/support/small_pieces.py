@@ -8,33 +8,49 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Generator
+from functools import partial
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
-from headway.corpora import cleaned, many_pieces
+from headway.corpora import cleaned, many_pieces, prepared
 from headway.corpora.corpus import Corpus
-from headway.corpora.prepared import Prepared, prepare_corpus
+from headway.corpora.pieces import Progress
+from headway.corpora.prepared import Prepared
 from headway.corpora.settings import DataSettings, TranslationText
 
 PAIRS = 40
 """In each piece."""
 
 
-def prepare(corpus: Path, cache: Path, workers: int, progress: object = None) -> Prepared:
+def prepare(
+    corpus: Path, cache: Path, workers: int, progress: Progress = cleaned.unseen
+) -> Prepared:
     """Prepare a corpus, with hardly a piece done before others take part."""
-    cleaned.IN_MEMORY = 0
+    prepared.IN_MEMORY = 0
     many_pieces.PIECE_PAIRS = PAIRS
     many_pieces.PIECES_ALONE = 1
-    return prepare_corpus(
-        Corpus(pairs=(corpus,)),
-        DataSettings(max_length=5, workers=workers),
-        TranslationText(vocabulary_size=400),
-        root=cache,
-        say=lambda message: print(message, flush=True),
-        progress=progress or (lambda _stage, _done, _total: None),  # type: ignore[arg-type]
-    )
+
+    def encoded_in_order(*arguments: Any) -> Generator[Any, None, None]:
+        for n, result in enumerate(many_pieces.in_order(*arguments)):
+            progress("encoding", n, None)
+            yield result
+
+    with (
+        patch.object(cleaned, "clean_corpus", partial(cleaned.clean_corpus, progress=progress)),
+        patch.object(cleaned, "in_order", encoded_in_order),
+    ):
+        return prepared.prepare_corpus(
+            Corpus(pairs=(corpus,)),
+            DataSettings(max_length=5, workers=workers),
+            TranslationText(vocabulary_size=400),
+            root=cache,
+            say=lambda message: print(message, flush=True),
+        )
 
 
-def kill_at(stage: str, call: int) -> object:
+def kill_at(stage: str, call: int) -> Progress:
     """A progress that kills this process, or one of its children."""
     calls = 0
 

@@ -1,13 +1,13 @@
 """IBM's model 1, by arrays in blocks and by dictionaries."""
 
 from collections import defaultdict
-from pathlib import Path
 
+import numpy as np
 import pytest
 
+from headway.core.dataset import EncodedPairs
 from headway.corpora import model_1
-from headway.corpora.store import SideEncoder, Store, write_store
-from headway.translation import shortlisting as lexicon
+from headway.translation import lexicon
 
 N_TOKENS = 12
 PAIRS = [
@@ -20,14 +20,8 @@ PAIRS = [
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    words = SideEncoder(lambda texts: [list(map(int, text.split())) for text in texts], N_TOKENS)
-    return write_store(
-        iter(PAIRS),
-        tmp_path / "pairs",
-        {"source": words, "target": words},
-        texts=lambda pair: [" ".join(map(str, ids)) for ids in pair],
-    )
+def store() -> EncodedPairs:
+    return EncodedPairs([[np.array(side, np.uint16) for side in pair] for pair in PAIRS])
 
 
 def by_dictionaries() -> dict[tuple[int, int], float]:
@@ -48,7 +42,7 @@ def by_dictionaries() -> dict[tuple[int, int], float]:
 
 @pytest.mark.parametrize("at_once", [1, 9, 1 << 20])
 def test_arrays_give_what_loops_give(
-    at_once: int, store: Store, monkeypatch: pytest.MonkeyPatch
+    at_once: int, store: EncodedPairs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lexicon, "AT_ONCE", at_once)
     found = lexicon.learned(store, N_TOKENS)
@@ -64,7 +58,7 @@ def test_arrays_give_what_loops_give(
 
 
 def test_of_too_many_pairs_some_are_left_out_evenly(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: EncodedPairs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lexicon, "MOST_COOCCURRENCES", 14)
     found = lexicon.learned(store, N_TOKENS)

@@ -32,9 +32,9 @@ def test_shares_are_what_the_batches_of_a_pass_hold(tmp_path: Path) -> None:
     batches = TokenBatches(
         list(store.lengths.values()), batch_tokens=100, seed=1, rounds=WeightedRounds(found.weights)
     )
-    tokens = dict.fromkeys(store.content["files"], 0)
+    tokens = dict.fromkeys(store.files, 0)
     for i in (i for batch in batches.epoch(0) for i in batch.tolist()):
-        tokens[store.content["files"][store.file_numbers[i]]] += int(store.lengths["target"][i]) + 1
+        tokens[store.files[store.file_numbers[i]]] += int(store.lengths["target"][i]) + 1
     for share in shares(found):
         assert share.share == pytest.approx(tokens[share.file] / sum(tokens.values()))
         assert share.n_pairs > 0

@@ -15,8 +15,8 @@ from headway.core.errors import ConfigError
 from headway.corpora.cleaned import CleanedCorpus
 from headway.corpora.corpus import Corpus, CorpusFiles, directions
 from headway.corpora.mixing import both_ways
-from headway.corpora.pieces import NotedCleaning
 from headway.corpora.reasons import NOTICED, REASONS
+from headway.corpora.settings import NotedCleaning
 from headway.doctor.corpus_fixes import (
     FIXES,
     Changes,

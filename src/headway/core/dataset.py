@@ -1,8 +1,9 @@
-"""From two text files to encoded rows, in memory: the same rows as `corpora/prepared.py` caches."""
+"""From two text files to encoded rows, in memory: the same rows as `corpora/prepared.py` makes."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -106,57 +107,92 @@ def prepare_in_memory(
     """
     report, valid_report = Report(), Report()
     (source, target), *valid = data.files()
-    valid_pairs: list[Pair] = []
+    held: list[Pair] | None = None
     if valid:
-        valid_pairs = list(clean_pairs(read_parallel(*valid[0], valid_report), data, valid_report))
+        held = list(clean_pairs(read_parallel(*valid[0], valid_report), data, valid_report))
     pairs = list(clean_pairs(read_parallel(source, target, report), data, report))
-    outcome = dedup_split(
-        [in_memory(pairs)],
-        [in_memory(valid_pairs)],
-        Draw.of(len(pairs), 0 if valid else data.valid_size or None, seed),
-        deduplicate=data.deduplicate,
-    )
-    becomes: dict[int, list[Pair]] = {number: [] for number in (KEPT, *DROPPED)}
-    for pair, number in zip(pairs, outcome.tolist(), strict=True):
-        becomes[number].append(pair)
-    for number, reason in DROPPED.items():
-        dropped = becomes[number]
-        copies = Counter(copy=sum(pair.source == pair.target for pair in dropped))
-        if dropped:
-            report.drop_kept(reason, len(dropped), copies, dropped)
-    if not valid:
-        valid_pairs = becomes[HELD_OUT]
-        valid_report.read = len(valid_pairs)
-        for pair in valid_pairs:
-            valid_report.keep(pair)
-    train = becomes[KEPT]
+    draw = Draw.of(len(pairs), data.valid_size or None, seed)
+    train, held = split_pairs(pairs, held, draw, report, valid_report, deduplicate=data.deduplicate)
     n_characters = sum(len(pair.source) + len(pair.target) for pair in train)
     subwords = Subwords.train(
         (side for pair in train for side in pair[:2]),
         vocabulary_size=text.vocabulary_size or fitted_vocabulary_size(len(train), n_characters),
     )
-    rows, _ = _encoded(train, subwords, data.max_length, report)
-    valid_rows, kept = _encoded(valid_pairs, subwords, data.max_length, valid_report)
-    texts = [pair[:2] for pair in kept]
+    rows, _ = encoded(train, subwords, data.max_length, report)
+    valid_rows, places = encoded(held, subwords, data.max_length, valid_report)
+    texts = [held[place][:2] for place in places]
     why = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in report.dropped.items())
     say(f"read {report.read:,} pairs, kept {report.kept:,} (dropped: {why or 'none'})")
-    return Dataset(rows, valid_rows, texts, subwords, report, valid_report)
+    return Dataset(
+        EncodedPairs(rows), EncodedPairs(valid_rows), texts, subwords, report, valid_report
+    )
 
 
-def _encoded(
-    pairs: Iterable[Pair], subwords: Subwords, max_length: int, report: Report
-) -> tuple[EncodedPairs, list[Pair]]:
-    """The pairs that are short enough, as ids and as text; `report` counts the others."""
+def split_pairs(
+    pairs: Sequence[Pair],
+    valid: Sequence[Pair] | None,
+    draw: Draw,
+    report: Report,
+    valid_report: Report,
+    *,
+    deduplicate: bool,
+    both_ways: bool = False,
+) -> tuple[list[Pair], list[Pair]]:
+    """Clean pairs to learn from and to validate on: those of `valid`, else some that are drawn.
+
+    The reports, which count all of them as kept, count repeats, leaks and what is held out.
+    """
+    outcome = dedup_split(
+        [in_memory(pairs)],
+        [in_memory(valid or ())],
+        draw if valid is None else draw._replace(wanted=0),
+        deduplicate=deduplicate,
+        both_ways=both_ways,
+    )
+    becomes: dict[int, list[Pair]] = {number: [] for number in (KEPT, *DROPPED)}
+    for pair, number in zip(pairs, outcome.tolist(), strict=True):
+        becomes[number].append(pair)
+    for number, reason in DROPPED.items():
+        drop_kept(report, reason, becomes[number])
+    if valid is None:
+        valid_report.read = len(becomes[HELD_OUT])
+        for pair in becomes[HELD_OUT]:
+            valid_report.keep(pair)
+    return becomes[KEPT], list(becomes[HELD_OUT] if valid is None else valid)
+
+
+def drop_kept(report: Report, reason: str, pairs: Sequence[Pair]) -> None:
+    """Count as dropped what `report` counts as kept."""
+    copies = sum(pair.source == pair.target for pair in pairs)
+    noticed = Counter(copy=copies, doubtful_note=sum(len(pair.remarks) for pair in pairs))
+    if pairs:
+        report.drop_kept(reason, len(pairs), noticed, pairs)
+
+
+as_written: Callable[[Pair], tuple[str, str]] = itemgetter(0, 1)
+"""The two texts of a pair."""
+
+
+def encoded(
+    pairs: Sequence[Pair],
+    subwords: Subwords,
+    max_length: int,
+    report: Report,
+    texts: Callable[[Pair], tuple[str, str]] = as_written,
+) -> tuple[list[tuple[StoredIds, StoredIds]], list[int]]:
+    """The ids of the pairs that are short enough, and their places; `report` counts the others.
+
+    `texts` gives of each pair what a model reads and writes.
+    """
     kind = id_type(len(subwords))
-    pairs, rows, kept = list(pairs), list[tuple[StoredIds, StoredIds]](), list[Pair]()
+    rows, places = list[tuple[StoredIds, StoredIds]](), list[int]()
     for start in range(0, len(pairs), _CHUNK):
-        some = pairs[start : start + _CHUNK]
-        sources = subwords.encode_batch([pair.source for pair in some])
-        targets = subwords.encode_targets([pair.target for pair in some])
-        for pair, left, right in zip(some, sources, targets, strict=True):
+        sources, targets = zip(*map(texts, pairs[start : start + _CHUNK]), strict=True)
+        both = zip(subwords.encode_batch(sources), subwords.encode_targets(targets), strict=True)
+        for place, (left, right) in enumerate(both, start):
             if reason := refusal((len(left), len(right)), max_length):
-                report.drop_kept(reason, 1, Counter(copy=pair.source == pair.target), [pair])
+                drop_kept(report, reason, [pairs[place]])
                 continue
             rows.append((np.array(left, kind), np.array(right, kind)))
-            kept.append(pair)
-    return EncodedPairs(rows), kept
+            places.append(place)
+    return rows, places

@@ -1,39 +1,50 @@
 """The usable pairs of a corpus as clean text on disk, and what became of all the others."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from headway.core.batching import SIDES
 from headway.core.cleaning import EXAMPLES, Pair, Report
 from headway.core.cleaning import VERSION as CLEANING_VERSION
-from headway.core.dedup_split import KEPT, in_memory, repeats_in_memory
+from headway.core.dataset import as_written
 from headway.core.disk import checksum
+from headway.core.subword_training import VERSION as LEARNING_VERSION
+from headway.core.subwords import Subwords
 from headway.corpora.alignment import suspicious
 from headway.corpora.cache import Say, key_of, made_once, read_sealed, sealed_folder, silent
-from headway.corpora.corpus import Corpus, directions, read_pairs
+from headway.corpora.corpus import Corpus, directions
+from headway.corpora.in_memory import EncodedSplit, Split
+from headway.corpora.many_pieces import cleaned_in_pieces, in_order
 from headway.corpora.pieces import (
     CleanedPairs,
     Cleaning,
-    NotedCleaning,
     Piece,
     Progress,
     add_report,
-    clean_noted,
+    move_to_dropped,
     rename_files,
     report_from,
-    taken_out,
     write_piece,
 )
-from headway.localization.placeholders.may_hold import may_hold_codes
+from headway.corpora.settings import DataSettings, NotedCleaning
+from headway.corpora.store import (
+    FORMAT,
+    EncodedRows,
+    SideEncoder,
+    Store,
+    encode_rows,
+    write_store,
+)
+from headway.tokenizers import tokenizer_files
 
-Split = Literal["train", "valid"]
-
-IN_MEMORY = 1 << 23
-"""Bytes of files that are cleaned at once, in seconds; more, or packed ones, are piece by piece."""
+if TYPE_CHECKING:
+    from headway.corpora.coded import Shown
 
 _FORMAT = 7
 """Raised whenever the same pairs give another folder."""
@@ -68,6 +79,97 @@ class CleanedCorpus:
         """Every side of every training pair, to learn sub-words from."""
         return chain.from_iterable(piece.sides() for piece in self.pieces["train"])
 
+    def learned(
+        self, learn: Callable[[Say], Subwords], depends_on: dict[str, Any], say: Say
+    ) -> Subwords:
+        """The sub-words that `learn` learns from these pairs, or learned before."""
+        versions = {"version": LEARNING_VERSION, "tokenizers": version("tokenizers")}
+        key = key_of({**versions, "cleaned": self.directory.name, **depends_on})
+        directory = self.directory.with_name(f"subwords-{key}")
+
+        def make(_work: Path) -> None:
+            with sealed_folder(directory) as (part, content):
+                content["said"] = []
+                learn(content["said"].append).save(part / "tokenizer.json")
+
+        for message in made_once(directory, lambda: read_sealed(directory)["said"], make, say):
+            say(message)
+        return Subwords.load(directory, foreign=tokenizer_files.load)
+
+    def encoded(
+        self,
+        split: Split,
+        subwords: Subwords,
+        shown: "Shown | None",
+        data: DataSettings,
+        say: Say,
+    ) -> EncodedSplit:
+        """The pairs as ids, encoded now or before, `shown` to the model as written or otherwise."""
+        depends_on = {
+            "format": FORMAT,
+            "cleaned": self.directory.name,
+            "split": split,
+            "fingerprint": subwords.fingerprint(),
+            "max_length": data.max_length,
+            "shown": shown and shown.key(),
+        }
+        directory = self.directory.with_name(f"encoded-{key_of(depends_on)}")
+        encode = partial(_encoded_piece, subwords, shown or as_written, self.files, data.max_length)
+
+        def make(_work: Path) -> None:
+            dropped = Report()
+
+            def rows() -> Iterator[EncodedRows]:
+                with closing(in_order(encode, self.pieces[split], data.workers)) as done:
+                    for some, report in done:
+                        yield from some
+                        add_report(dropped, report)
+
+            write_store(
+                rows(), directory, _encoders(subwords), files=self.files,
+                known=lambda: {"dropped": dropped.as_dict()},
+            )  # fmt: skip
+
+        store = made_once(directory, lambda: Store(directory), make, say)
+        report = report_from(self.reports[split].as_dict())
+        dropped = report_from(store.content["dropped"])
+        rename_files(dropped, dict(zip(store.files, self.files, strict=False)))
+        store.files = self.files  # the names that they have now
+        move_to_dropped(report, dropped)
+        return EncodedSplit(store, store.rows.tolist(), report, store.content["unknown"])
+
+
+def _encoders(subwords: Subwords) -> dict[str, SideEncoder]:
+    n_ids, unknown = len(subwords), subwords.special.unknown
+    both = subwords.encode_batch, subwords.encode_targets
+    return {side: SideEncoder(of, n_ids, unknown) for side, of in zip(SIDES, both, strict=True)}
+
+
+def _encoded_piece(
+    subwords: Subwords,
+    texts: Callable[[Pair], tuple[str, str]],
+    files: list[str],
+    max_length: int,
+    piece: Piece,
+) -> tuple[list[EncodedRows], Report]:
+    """A piece as ids, and what was dropped of it."""
+    dropped = Report()
+
+    def drop(reason: str, pair: Pair) -> None:
+        dropped.drop_pair(reason, pair)
+        dropped.noticed.update(copy=pair.source == pair.target, doubtful_note=len(pair.remarks))
+
+    rows = encode_rows(
+        piece.pairs(),
+        _encoders(subwords),
+        texts=texts,
+        file_of=lambda pair: pair.file,
+        files=files,
+        max_length=max_length,
+        on_drop=drop,
+    )
+    return list(rows), dropped
+
 
 def clean_corpus(
     corpus: Corpus,
@@ -87,9 +189,9 @@ def clean_corpus(
     those whose sides occur once, as far as there are such, in the files that `Draw.of` says. A
     training pair that shares its source or its target with a validation pair is dropped.
 
-    A corpus of more than `IN_MEMORY` bytes is cleaned by `workers` processes (0: one for each core)
-    with the same result, in memory that does not grow but for some bytes a pair; what was done when
-    the process was ended is not done again by the next one.
+    It is cleaned by `workers` processes (0: one for each core) with the same result, in memory that
+    does not grow but for some bytes a pair; what was done when the process was ended is not done
+    again by the next one.
 
     Raises:
         ConfigError, DataError: a file cannot be used (see `read_pairs`), or the cache cannot be
@@ -114,11 +216,7 @@ def clean_corpus(
     cleaning = Cleaning(corpus, valid, settings, hold_out, seed, progress)
 
     def make(work: Path) -> None:
-        fill: Callable[[Path], CleanedPairs] = partial(_cleaned_at_once, cleaning)
-        if not _fit_in_memory(files):
-            from headway.corpora.many_pieces import cleaned_in_pieces
-
-            fill = cleaned_in_pieces(cleaning, work, workers)
+        fill = cleaned_in_pieces(cleaning, work, workers)
         with sealed_folder(directory) as (part, content):
             content.update(_content(fill(part), corpus, valid, part))
 
@@ -151,11 +249,6 @@ def _read_as(*corpora: Corpus | None) -> list[list[Any]]:
     return found
 
 
-def _fit_in_memory(files: Iterable[Path]) -> bool:
-    sizes = (IN_MEMORY if path.suffix.lower() == ".gz" else path.stat().st_size for path in files)
-    return sum(sizes) < IN_MEMORY
-
-
 def _opened(directory: Path, checksums: dict[str, str], names: list[str]) -> CleanedCorpus:
     """What was made there, with files by the `names` that they have now."""
     known = read_sealed(directory)
@@ -184,30 +277,6 @@ def _suspicions(pieces: Iterable[Piece]) -> list[str]:
     from headway.corpora.shifts import suspicions
 
     return suspicions(chain.from_iterable(map(Piece.rows_by_file, pieces)))
-
-
-def _cleaned_at_once(cleaning: Cleaning, part: Path) -> CleanedPairs:
-    """The whole corpus in memory."""
-    read, cleaned = Report(), Report()
-    valid_read, valid_cleaned = Report(), Report()
-    valid = cleaning.valid and read_pairs(cleaning.valid, valid_read)
-    valid_pairs = list(clean_noted(valid or (), cleaning.settings, valid_cleaned))
-    add_report(valid_read, valid_cleaned)
-    pairs = list(clean_noted(read_pairs(cleaning.corpus, read), cleaning.settings, cleaned))
-    cleaning.progress("reading", read.read, None)
-    n_rows = Counter(pair.file for pair in pairs)
-    rows, valid_rows = [in_memory(pairs)], [in_memory(valid_pairs)]
-    outcome = cleaning.split(rows, valid_rows, n_rows, repeats_in_memory)
-    piece = write_piece(part, "train-00000", pairs, outcome == KEPT)
-    return CleanedPairs(
-        train=[piece],
-        valid=[write_piece(part, "valid-00000", valid_pairs)] if cleaning.valid else [],
-        held_out=taken_out(piece, outcome, cleaned),
-        read=read,
-        cleaned=cleaned,
-        valid_report=valid_read,
-        may_hold_codes=any(may_hold_codes(s) and may_hold_codes(t) for s, t, *_ in pairs),
-    )
 
 
 def _content(

@@ -1,21 +1,19 @@
 """How pairs are shown to a model if not as written: with codes masked, with tags in front."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
 from headway.core.cleaning import Pair
 from headway.core.errors import ConfigError
 from headway.core.subwords import Subwords
-from headway.corpora.cache import Say, key_of, read_sealed, reopened, sealed_folder
-from headway.corpora.cleaned import CleanedCorpus
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import tagged
 from headway.localization.placeholders.codes import PLACEHOLDERS, VERSION, mask_pair
 from headway.localization.placeholders.own_codes import CodeHandling, OwnPattern
+from headway.operations.locks import Say
 
 LEAST_SHARE = 0.02
 LEAST_PAIRS = 100
@@ -64,10 +62,9 @@ class Shown:
 
 
 def handling_of_codes(
-    cleaned: CleanedCorpus,
+    pairs: Callable[[], Iterable[Pair]],
     wanted: Literal["auto", "mask", "keep"],
     subwords: Subwords | None,
-    root: Path,
     say: Say,
     weights: Mapping[str, float] = MappingProxyType({}),
     own: Sequence[OwnPattern] = (),
@@ -92,7 +89,7 @@ def handling_of_codes(
         return wanted
     if subwords is not None:
         return "mask" if can_mask else "keep"
-    share, n_pairs = _with_codes(cleaned, weights, root, say, own)
+    share, n_pairs = _with_codes(pairs, weights, own)
     if not share:
         return "keep"
     enough = share >= LEAST_SHARE and n_pairs >= LEAST_PAIRS
@@ -105,34 +102,17 @@ def handling_of_codes(
 
 
 def _with_codes(
-    cleaned: CleanedCorpus,
-    weights: Mapping[str, float],
-    root: Path,
-    say: Say,
-    own: Sequence[OwnPattern],
+    pairs: Callable[[], Iterable[Pair]], weights: Mapping[str, float], own: Sequence[OwnPattern]
 ) -> tuple[float, int]:
     """The share of a pass, and how many pairs of it, judged by some of each file, evenly spaced."""
-    named = {"version": VERSION, "cleaned": cleaned.directory.name, "counts": "by file"}
-    key = key_of(named | ({"own": [one.pattern for one in own]} if own else {}))
-    directory = root / f"codes-{key}"
-    known = reopened(directory, lambda: read_sealed(directory), say)
-    if known is None:
-        n_pairs = Counter(pair.file for pair in cleaned.pairs("train"))
-        steps = {file: max(1, n // _LOOKED_AT) for file, n in n_pairs.items()}
-        place, looked_at, coded = Counter[str](), Counter[str](), Counter[str]()
-        for source, target, file, *_ in cleaned.pairs("train"):
-            if place[file] % steps[file] == 0:
-                looked_at[file] += 1
-                coded[file] += bool(mask_pair(source, target, own).codes)
-            place[file] += 1
-        # By number: the names of files are those of whoever reads them first.
-        numbers = {file: str(number) for number, file in enumerate(cleaned.files)}
-        known = {numbers[file]: [n, coded[file] / looked_at[file]] for file, n in n_pairs.items()}
-        with sealed_folder(directory) as (_, content):
-            content.update(known)
-    seen = with_codes = 0.0
-    for number, (n, share) in known.items():
-        weight = weights.get(cleaned.files[int(number)], 1.0)
-        seen += weight * n
-        with_codes += weight * n * share
+    n_pairs = Counter(pair.file for pair in pairs())
+    place, looked_at, coded = Counter[str](), Counter[str](), Counter[str]()
+    for source, target, file, *_ in pairs():
+        if place[file] % max(1, n_pairs[file] // _LOOKED_AT) == 0:
+            looked_at[file] += 1
+            coded[file] += bool(mask_pair(source, target, own).codes)
+        place[file] += 1
+    seen = sum(weights.get(file, 1.0) * n for file, n in n_pairs.items())
+    shares = {file: coded[file] / n for file, n in looked_at.items()}
+    with_codes = sum(weights.get(file, 1.0) * n * shares[file] for file, n in n_pairs.items())
     return (with_codes / seen if seen else 0.0), round(with_codes)

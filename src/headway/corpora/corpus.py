@@ -1,16 +1,18 @@
 """Pairs of a text and its translation, from whatever files the user has."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from headway.core.cleaning import Pair, Report, read_parallel
+from headway.core.dedup_split import Draw
 from headway.core.errors import ConfigError
 from headway.core.lines import check_file, shown
 from headway.corpora.mixing import PLAIN, Use
+from headway.corpora.mixing import both_ways as goes_both_ways
 from headway.corpora.shifts import unequal
 from headway.languages.codes import folded
 from headway.localization.formats.file_kinds import NO_TEXT, is_language, keyed, paired, suffix_of
@@ -84,6 +86,25 @@ class Corpus:
             check_file(path)
             if path in self.pairs or suffix_of(path) in {*paired(), *NO_TEXT}:
                 _reader(path, side=path not in self.pairs)
+
+    def draw(self, n_pairs: Mapping[str, int], wanted: int | None, seed: int) -> Draw:
+        """How many pairs are set aside for validation: of the heaviest files, which come first.
+
+        `n_pairs` says by name what each file has.
+        """
+        weights = {part.name: part.use.weight for part in self.parts}
+        n_drawn_from = sum(n_pairs.values())
+        if len(set(weights.values())) > 1:
+            from headway.corpora.weighted import LEAST_DRAWN_FROM, rows_of_heaviest
+
+            least = max(LEAST_DRAWN_FROM, 2 * (wanted or 0))
+            n_drawn_from = rows_of_heaviest(n_pairs, weights, least)
+        return Draw.of(n_drawn_from, wanted, seed)
+
+    @property
+    def both_ways(self) -> bool:
+        """Whether a text of one side may stand on the other side too."""
+        return len(self.parts) > 1 and goes_both_ways(directions(self).values())
 
 
 class CorpusFiles(NamedTuple):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.cleaning import Pair, Report
+from headway.core.cleaning import Pair, Report, clean_pairs
 from headway.core.dedup_split import (
     DROPPED,
     KEPT,
@@ -26,6 +26,7 @@ from headway.core.dedup_split import (
     Marks,
     PairHashes,
     Repeats,
+    dedup_split,
     in_memory,
     pair_hashes,
     repeats,
@@ -37,14 +38,13 @@ from headway.corpora.corpus import Corpus, read_pairs
 from headway.corpora.pieces import (
     CleanedPairs,
     Cleaning,
-    NotedCleaning,
     Piece,
     add_report,
-    clean_noted,
     report_from,
     taken_out,
     write_piece,
 )
+from headway.corpora.settings import NotedCleaning
 from headway.localization.placeholders.may_hold import may_hold_codes
 
 PIECE_PAIRS = 50_000
@@ -79,7 +79,14 @@ def cleaned_in_pieces(
     for one in train:
         for file, rows in one.piece.rows_by_file():
             n_rows[file] += len(rows)
-    outcome = cleaning.split(runs, valid_runs, n_rows, find_repeats)
+    outcome = dedup_split(
+        runs,
+        valid_runs,
+        cleaning.corpus.draw(n_rows, 0 if cleaning.valid else cleaning.hold_out, cleaning.seed),
+        deduplicate=cleaning.settings.deduplicate,
+        both_ways=cleaning.corpus.both_ways,
+        find_repeats=find_repeats,
+    )
     for one in train:
         add_report(cleaned, one.report)
     for one in valid:
@@ -214,7 +221,7 @@ def clean_block(work: Path, kind: str, settings: NotedCleaning, block: PairColum
 
 def _cleaned(block: PairColumns, settings: NotedCleaning, part: Path, name: str) -> dict[str, Any]:
     report = Report()
-    pairs = list(clean_noted(block.pairs(), settings, report))
+    pairs = list(clean_pairs(block.pairs(), settings, report, settings.judge))
     piece = write_piece(part, name, pairs)
     source, target, _ = in_memory(pairs).hashes()
     np.concatenate([source, target]).tofile(part / f"{name}.hashes")

@@ -1,9 +1,8 @@
 """Clean pairs on disk, and what became of all those of a corpus."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,19 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.cleaning import CleaningSettings, Example, Pair, Report, clean_pairs
-from headway.core.dedup_split import (
-    DROPPED,
-    HELD_OUT,
-    Draw,
-    FindRepeats,
-    HashedRows,
-    Marks,
-    Outcomes,
-    dedup_split,
-)
-from headway.corpora.corpus import Corpus, directions
-from headway.corpora.mixing import both_ways
+from headway.core.cleaning import Example, Pair, Report
+from headway.core.dedup_split import DROPPED, HELD_OUT, Marks, Outcomes
+from headway.corpora.corpus import Corpus
+from headway.corpora.settings import NotedCleaning
 
 ROW = np.dtype(
     [("file", "<u4"), ("line", "<u8"), ("source", "<u4"), ("target", "<u4"), ("copy", "?"),
@@ -98,61 +88,15 @@ def write_piece(folder: Path, name: str, pairs: Sequence[Pair], kept: Marks | No
     return Piece(folder, name, files, len(pairs), int(rows["kept"].sum()))
 
 
-@dataclass(frozen=True)
-class NotedCleaning(CleaningSettings):
-    """Which pairs are refused, also by what is noted of them."""
+class Cleaning(NamedTuple):
+    """What is cleaned, and how."""
 
-    skip_notes: tuple[str, ...] = ()
-    """Words of translators' notes for which a pair is dropped; see `headway.corpora.remarks`."""
-
-
-def clean_noted(pairs: Iterable[Pair], settings: NotedCleaning, report: Report) -> Iterator[Pair]:
-    """`clean_pairs`, judged by their notes too."""
-    return clean_pairs(pairs, settings, report, partial(_judged, settings.skip_notes))
-
-
-def _judged(skip_notes: Sequence[str], pair: Pair) -> tuple[Pair, str]:
-    from headway.corpora.remarks import doubt, held  # a side room
-
-    doubted = doubt(pair.remarks)
-    noted = held(pair.remarks, skip_notes, doubted)
-    return pair._replace(remarks=(doubted,) if doubted else ()), "noted" if noted else ""
-
-
-@dataclass(frozen=True)
-class Cleaning:
     corpus: Corpus
     valid: Corpus | None
     settings: NotedCleaning
     hold_out: int | None
     seed: int
     progress: Progress
-
-    def split(
-        self,
-        train: Sequence[HashedRows],
-        valid: Iterable[HashedRows],
-        n_rows: Mapping[str, int],
-        find_repeats: FindRepeats,
-    ) -> Outcomes:
-        """What becomes of each clean pair of `train`, of which each file has `n_rows`: [rows]."""
-        weights = {part.name: part.use.weight for part in self.corpus.parts}
-        wanted = 0 if self.valid else self.hold_out
-        n_drawn_from = sum(n_rows.values())
-        if len(set(weights.values())) > 1:
-            from headway.corpora.weighted import LEAST_DRAWN_FROM, rows_of_heaviest
-
-            least = max(LEAST_DRAWN_FROM, 2 * (wanted or 0))
-            n_drawn_from = rows_of_heaviest(n_rows, weights, least)
-        ways = directions(self.corpus).values()
-        return dedup_split(
-            train,
-            valid,
-            Draw.of(n_drawn_from, wanted, self.seed),
-            deduplicate=self.settings.deduplicate,
-            both_ways=len(ways) > 1 and both_ways(ways),
-            find_repeats=find_repeats,
-        )
 
 
 class CleanedPairs(NamedTuple):

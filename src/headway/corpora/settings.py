@@ -3,13 +3,29 @@
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from headway.core.cleaning import CleaningSettings, Pair
 from headway.core.errors import ConfigError, refuse_below, refuse_beyond
 from headway.core.subwords import TextSettings
-from headway.corpora.pieces import NotedCleaning
 from headway.localization.placeholders.own_codes import OwnPattern, compiled
 from headway.tokenizers.learners import Algorithm
 
 _MOST = {"max_ratio": 1e9, "max_characters": 1 << 30, "max_length": 1 << 24, "workers": 1 << 10}
+
+
+@dataclass(frozen=True)
+class NotedCleaning(CleaningSettings):
+    """Which pairs are refused, also by what is noted of them."""
+
+    skip_notes: tuple[str, ...] = ()
+    """Words of translators' notes for which a pair is dropped; see `headway.corpora.remarks`."""
+
+    def judge(self, pair: Pair) -> tuple[Pair, str]:
+        """A pair with what its notes say against it, and whether it is dropped for one."""
+        from headway.corpora.remarks import doubt, held  # a side room
+
+        doubted = doubt(pair.remarks)
+        noted = held(pair.remarks, self.skip_notes, doubted)
+        return pair._replace(remarks=(doubted,) if doubted else ()), "noted" if noted else ""
 
 
 @dataclass(frozen=True)

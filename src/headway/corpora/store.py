@@ -4,11 +4,11 @@ A row has one sequence of ids for each side. Which sides there are is for the ca
 `("source", "target")` for translation, `("text",)`, `("text", "label")`.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ FORMAT = 5
 """Raised whenever the files change their meaning."""
 
 _CHUNK = 2_000  # rows encoded at a time
+_FILES_OF_SIDE = ("ids", "lengths", "offsets")
 
 Item = TypeVar("Item")
 
@@ -55,7 +56,7 @@ class Store:
         """
         self.directory = directory
         self.content = content = read_sealed(directory)
-        """What was known when it was written: `n_rows`, `n_tokens`, `files`, counts."""
+        """What was known when it was written: `n_rows`, `n_tokens`, counts."""
         if content.get("format") != FORMAT:
             raise DataError(
                 f"encoded text of format {FORMAT} is needed; {directory} has format "
@@ -69,10 +70,12 @@ class Store:
         self.sides = tuple(self._sides)
         self.lengths = {name: side.lengths for name, side in self._sides.items()}
         """Of each side in ids: [rows]."""
+        self.files: list[str] = content["files"]
+        """The files that rows are from."""
         self.rows = _mapped(directory / "rows", np.dtype(np.int64), n_rows)
         """Which of those offered each row was, from 0: [rows]."""
         self.file_numbers = _mapped(directory / "file_numbers", np.dtype(np.uint32), n_rows)
-        """Which file of `content["files"]` each row came from: [rows]."""
+        """Which of `files` each row came from: [rows]."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -118,90 +121,106 @@ def _mapped(path: Path, kind: np.dtype[Any], length: int) -> NDArray[Any]:
     return np.memmap(path, dtype=kind, mode="r", shape=(length,)).view(np.ndarray)
 
 
-def write_store(
+class EncodedRows(NamedTuple):
+    """Some rows as ids, without those that were left out."""
+
+    n_offered: int
+    places: NDArray[np.int64]
+    """Which of those offered each row was: [rows]."""
+    file_numbers: NDArray[np.uint32]
+    """[rows]"""
+    lengths: list[NDArray[np.int32]]
+    """Of each side: [rows]."""
+    ids: list[StoredIds]
+    """Of each side, end to end: [ids]."""
+    n_unknown: int
+
+
+def encode_rows(
     items: Iterable[Item],
-    directory: Path,
     encoders: Mapping[str, SideEncoder],
     *,
     texts: Callable[[Item], Sequence[str]],
     file_of: Callable[[Item], str] = lambda _item: "",
-    files: Sequence[str] = (),
+    files: Sequence[str] = ("",),
     max_length: int = 0,
     on_drop: Callable[[str, Item], None] = lambda _reason, _item: None,
-    known: Callable[[], dict[str, Any]] = dict,
-) -> Store:
-    """Encode items into a new folder, in memory that does not grow with their number.
+) -> Iterator[EncodedRows]:
+    """Items as ids, some at a time.
 
     `encoders` name the sides; `texts` gives an item's text for each of them, in their order. An
     item with more than `max_length` ids on a side (0 for any), or with none, is left out: `on_drop`
-    gets the reason (`too_many_tokens`, `no_tokens`) and the item. `files` are the files that items
-    come from, which are numbered in this order; one that is not named comes after them. `known` is
-    asked at the end for what else should be kept in `Store.content`.
+    gets the reason (`too_many_tokens`, `no_tokens`) and the item. `files` are those that items come
+    from.
+    """
+    number = {file: number for number, file in enumerate(files)}
+    remaining = iter(items)
+    while chunk := list(islice(remaining, _CHUNK)):
+        sides = zip(encoders.values(), zip(*map(texts, chunk), strict=True), strict=True)
+        rows = list(zip(*(side.encode(list(some)) for side, some in sides), strict=True))
+        places = []
+        for place, row in enumerate(rows):
+            if reason := refusal(list(map(len, row)), max_length):
+                on_drop(reason, chunk[place])
+            else:
+                places.append(place)
+        lengths, ids, n_unknown = [], [], 0
+        for n, encoder in enumerate(encoders.values()):
+            column = [rows[place][n] for place in places]
+            lengths.append(np.fromiter(map(len, column), np.int32, len(column)))
+            kind = id_type(encoder.n_ids)
+            ids.append(np.fromiter(chain.from_iterable(column), kind, int(lengths[-1].sum())))
+            if encoder.unknown is not None:
+                n_unknown += int((ids[-1] == encoder.unknown).sum())
+        of = np.array([number[file_of(chunk[place])] for place in places], np.uint32)
+        yield EncodedRows(len(chunk), np.array(places, np.int64), of, lengths, ids, n_unknown)
+
+
+def write_store(
+    rows: Iterable[EncodedRows],
+    directory: Path,
+    encoders: Mapping[str, SideEncoder],
+    *,
+    files: Sequence[str] = (),
+    known: Callable[[], dict[str, Any]] = dict,
+) -> Store:
+    """Write rows into a new folder, in memory that does not grow with their number.
+
+    `known` is asked at the end for what else should be kept in `Store.content`.
 
     Raises:
         DataError: the disk is full or the folder cannot be written.
     """
-    file_number = {file: number for number, file in enumerate(dict.fromkeys(files))}
-    remaining = iter(items)
-    n_offered = n_rows = 0
+    n_offered = n_rows = n_unknown = 0
+    n_tokens = dict.fromkeys(encoders, 0)
     with sealed_folder(directory) as (part, content), ExitStack() as opened:
-
-        def new(name: str) -> BinaryIO:
-            return opened.enter_context((part / name).open("wb"))
-
-        row_file, number_file = new("rows"), new("file_numbers")
-        sides = [_SideWriter(name, encoder, new) for name, encoder in encoders.items()]
-        while chunk := list(islice(remaining, _CHUNK)):
-            by_side = zip(*map(texts, chunk), strict=True)
-            rows = [side.encode(list(some)) for side, some in zip(sides, by_side, strict=True)]
-            kept = []
-            for place, sequences in enumerate(zip(*rows, strict=True)):
-                if reason := refusal(list(map(len, sequences)), max_length):
-                    on_drop(reason, chunk[place])
-                else:
-                    kept.append(place)
-            for side, column in zip(sides, rows, strict=True):
-                side.append([column[place] for place in kept])
-            row_file.write((n_offered + np.array(kept, np.int64)).tobytes())
-            origins = (file_of(chunk[place]) for place in kept)
-            numbers = [file_number.setdefault(file, len(file_number)) for file in origins]
-            number_file.write(np.array(numbers, np.uint32).tobytes())
-            n_offered += len(chunk)
-            n_rows += len(kept)
+        out = {
+            name: opened.enter_context((part / name).open("wb"))
+            for side in encoders
+            for name in ("rows", "file_numbers", *(f"{side}.{of}" for of in _FILES_OF_SIDE))
+        }
+        for side in encoders:
+            out[f"{side}.offsets"].write(np.zeros(1, np.int64).tobytes())
+        for some in rows:
+            out["rows"].write((n_offered + some.places).tobytes())
+            out["file_numbers"].write(some.file_numbers.tobytes())
+            for side, lengths, ids in zip(encoders, some.lengths, some.ids, strict=True):
+                offsets = n_tokens[side] + np.cumsum(lengths, dtype=np.int64)
+                for of, array in zip(_FILES_OF_SIDE, (ids, lengths, offsets), strict=True):
+                    out[f"{side}.{of}"].write(array.tobytes())
+                n_tokens[side] += len(ids)
+            n_offered, n_rows = n_offered + some.n_offered, n_rows + len(some.places)
+            n_unknown += some.n_unknown
         content |= {
             "format": FORMAT,
-            "sides": {side.name: side.kind.name for side in sides},
+            "sides": {side: id_type(encoder.n_ids).name for side, encoder in encoders.items()},
             "n_rows": n_rows,
-            "n_tokens": {side.name: side.n_tokens for side in sides},
-            "unknown": sum(side.n_unknown for side in sides),
-            "files": list(file_number),
+            "n_tokens": n_tokens,
+            "unknown": n_unknown,
+            "files": list(files),
             **known(),
         }
     return Store(directory)
-
-
-class _SideWriter:
-    """Encodes one side and writes what is kept to its files."""
-
-    def __init__(self, name: str, encoder: SideEncoder, new: Callable[[str], BinaryIO]) -> None:
-        self.name = name
-        self.encode, n_ids, self._unknown = encoder
-        self.kind = id_type(n_ids)
-        self._ids, self._lengths = new(f"{name}.ids"), new(f"{name}.lengths")
-        self._offsets = new(f"{name}.offsets")
-        self._offsets.write(np.zeros(1, np.int64).tobytes())
-        self.n_tokens = self.n_unknown = 0
-
-    def append(self, rows: Sequence[Sequence[int]]) -> None:
-        lengths = np.fromiter(map(len, rows), np.int32, len(rows))
-        ids = np.fromiter(chain.from_iterable(rows), self.kind, int(lengths.sum()))
-        self._ids.write(ids.tobytes())
-        self._lengths.write(lengths.tobytes())
-        offsets = self.n_tokens + np.cumsum(lengths, dtype=np.int64)
-        self._offsets.write(offsets.tobytes())
-        self.n_tokens += len(ids)
-        if self._unknown is not None:
-            self.n_unknown += int((ids == self._unknown).sum())
 
 
 def cached_store(
@@ -229,14 +248,9 @@ def cached_store(
         dropped[reason] += 1
 
     def make(_work: Path) -> None:
-        write_store(
-            rows(),
-            directory,
-            encoders,
-            texts=lambda row: row,
-            max_length=max_length,
-            on_drop=drop,
-            known=lambda: {"dropped": dropped},
+        found = encode_rows(
+            rows(), encoders, texts=lambda row: row, max_length=max_length, on_drop=drop
         )
+        write_store(found, directory, encoders, known=lambda: {"dropped": dropped})
 
     return made_once(directory, lambda: Store(directory), make, say)

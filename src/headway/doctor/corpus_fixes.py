@@ -13,11 +13,11 @@ from html.entities import html5
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.core.cleaning import Pair, Report
+from headway.core.cleaning import Pair, Report, clean_pairs
 from headway.core.dedup_split import text_hashes
 from headway.corpora.corpus import Corpus, CorpusFiles, read_pairs
-from headway.corpora.pieces import NotedCleaning, clean_noted
 from headway.corpora.remarks import doubt
+from headway.corpora.settings import NotedCleaning
 from headway.corpora.shifts import NEAR, Shift
 from headway.languages.mojibake import repaired
 from headway.languages.scripts import UNSPACED_SCRIPTS
@@ -143,7 +143,7 @@ def events(corpus: Corpus, settings: NotedCleaning) -> Iterator[_Event]:
     for pair in read_pairs(corpus, heard):
         yield from heard.events
         heard.events.clear()
-        for clean in clean_noted((pair,), settings, heard):
+        for clean in clean_pairs((pair,), settings, heard, settings.judge):
             yield _Event(pair.line, "", clean)
         yield from heard.events
         heard.events.clear()

@@ -28,7 +28,8 @@ from headway.earlier_translators.recurrent_decoders import (
     source_of,
 )
 from headway.nn.attention_weights import AttentionWeights
-from headway.nn.recurrent import Recurrence, RecurrentState, TwoWayEncoder
+from headway.nn.bidirectional import TwoWayEncoder
+from headway.nn.recurrent import Recurrence, RecurrentState
 
 RecurrentAttention = Literal["none", "additive", "dot"]
 

@@ -12,14 +12,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.core.cleaning import Report, clean
+from headway.core.cleaning import Report, clean, clean_pairs
 from headway.core.config import Sections
 from headway.core.disk import checksum, whole_text, write_text
 from headway.core.errors import DataError, RunError
 from headway.core.lines import read_lines
 from headway.core.run_folder import RunFolder
 from headway.corpora.corpus import read_pairs
-from headway.corpora.pieces import clean_noted
 from headway.runs.task_spec import Say
 from headway.translation import pairs
 from headway.translation.tuning_data import missing
@@ -154,7 +153,7 @@ class Lessons:
             valid = pairs.read(settings, vocabulary, lambda _: None).prepared.valid_texts
             report = Report()
             read = read_pairs(settings.data.corpus(), report)
-            cleaned = clean_noted(read, settings.data.cleaning(), report)
+            cleaned = clean_pairs(read, settings.data, report, settings.data.judge)
             found.update((pair.source, None) for pair in cleaned)
         for file in self.monolingual:
             lines = (clean(line) for line in read_lines(file) if line is not None)

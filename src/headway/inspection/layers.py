@@ -100,8 +100,10 @@ def _lens(analysis: PassageAnalysis) -> dict[str, Any] | None:
 
 
 def _shown(analysis: PassageAnalysis, found: Guesses) -> dict[str, Any]:
+    ids = sorted(set(found.ids.flatten().tolist()))
+    pieces = analysis.inspected.shown(ids, analysis.passage.names)
     return {
-        "pieces": analysis.spelled(found.ids.flatten().tolist()),
+        "pieces": {str(one): piece for one, piece in zip(ids, pieces, strict=True)},
         "ids": packed(found.ids.numpy(), "i32"),
         "values": packed(found.values.numpy()),
         "rank": packed(found.rank.numpy(), "i32"),

@@ -21,7 +21,6 @@ from headway.language_models.units import (
     learned_vocabulary,
 )
 from headway.runs.task_spec import Say, Sizes
-from headway.tokenizers.word_ids import quicker
 
 COUNTING = ("ngram",)
 """Types of model that learn from every line: nothing is held out for them."""
@@ -252,10 +251,10 @@ def _stored(
     unit: TokenUnit,
     say: Say,
 ) -> Store:
-    end, ids_of = vocabulary.special.end, quicker(vocabulary.encode_batch, vocabulary)
+    end = vocabulary.special.end
 
     def encode(texts: list[str]) -> list[list[int]]:
-        return [[*ids, end] for ids in ids_of(texts)]
+        return [[*ids, end] for ids in vocabulary.encode_batch(texts)]
 
     known = vocabulary.fingerprint(), unit.unit, unit.segmenter
     return cached_store(

@@ -22,9 +22,6 @@ ENDS = f"{FULL_STOPS}{QUESTION_MARKS}!！…;\u037e"
 TIGHT = "。！？｡।॥။។៕།༎"
 """Those of them that no space need follow."""
 GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff]{2}")  # one letter may be a sign: Ω
-_SEVERAL = re.compile(
-    rf"[{ENDS}](?:[^\w\s]|_){{0,50}}+\s|[{TIGHT}?!](?:[^\w\s]|_){{0,50}}+\w|[\t-\r\u2028\u2029\x85]"
-)
 _CLOSERS = rf"[\"'”’»«›)\]）」』】］〉》*_{CODE}]*+"
 _STOP = rf"(?!។ល។|(?<=។ល)។)[{ENDS}]"  # `។ល។` is etc. in Khmer
 _END = re.compile(rf"(?<![{ENDS}])(?P<stop>(?:{_STOP})++){_CLOSERS}(?:[ \u00a0\u202f][»།])?")
@@ -64,11 +61,6 @@ _STARTERS = frozenset(
 """Words that rarely follow an abbreviation in the middle of a sentence, in capitals."""
 _ORDINALS = frozenset("de da nb nn no fi cs sk pl hu hr sl et lv tr is".split())
 """Languages that write `3.` for third."""
-
-
-def may_hold_sentences(text: str) -> bool:
-    """False where there is surely no more than one; quick."""
-    return _SEVERAL.search(text) is not None
 
 
 def sentence_ends(text: str, language: str | None = None) -> list[int]:

@@ -4,7 +4,6 @@ import math
 import random
 import re
 from collections.abc import Callable, Iterable
-from itertools import chain
 
 from headway.languages.scripts import UNSPACED_SCRIPTS
 
@@ -78,17 +77,6 @@ def sample(lines: Iterable[str], n_lines: int, seed: int, say: Callable[[str], N
 
     Of text in scripts without spaces it takes lines with about a million characters.
     """
-    read, first, n_characters = iter(lines), list[str](), 0
-    for line in read:
-        first.append(line)
-        n_characters += len(line)
-        if len(first) > n_lines or n_characters > UNSPACED_BUDGET:
-            return _drawn(chain(first, read), n_lines, seed, say)
-    return first
-
-
-def _drawn(lines: Iterable[str], n_lines: int, seed: int, say: Callable[[str], None]) -> list[str]:
-    """At most `n_lines` of `lines`, as `sample` says."""
     reservoir = _Reservoir(n_lines, seed)
     for line in lines:
         reservoir.offer(line)

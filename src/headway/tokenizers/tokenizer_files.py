@@ -11,7 +11,7 @@ from headway.core.disk import refuse_large
 from headway.core.errors import DataError
 from headway.core.subword_training import WORDS
 from headway.core.subwords import MAX_BYTES, Subwords, no_tokenizer
-from headway.tokenizers.wordpiece import PATTERN
+from headway.tokenizers.learners import PATTERN
 
 # Which parts a tokenizer.json may have: those that take time and room in proportion to a text. One
 # that is not listed, or with a pattern of its own, could take for ever, or write any length for a

@@ -14,10 +14,10 @@ from headway.core.hypothesis import DecodingSettings, Hypothesis
 from headway.core.search import Decode, decode_all
 from headway.core.translation_task import TranslationTask, TranslationTraining
 from headway.corpora.prepared import Prepared
-from headway.languages.sentences import may_hold_sentences
 from headway.localization.checks.output_checks import ModelEvidence
+from headway.localization.placeholders.may_hold import may_hold_sentences
 from headway.metrics.corpus_scores import bleu_by_language
-from headway.translation.decoding import attended
+from headway.translation.detailed import attended
 
 
 class CorpusTask(TranslationTask):
@@ -63,9 +63,9 @@ class CorpusTask(TranslationTask):
         """The `ValidationPortions` where there are codes, or sources that `translate` cuts."""
         if self.prepared.codes != "mask" and not any(map(may_hold_sentences, self.valid_sources)):
             return None
-        from headway.translation.portions import cut_sources
+        from headway.translation.validation_portions import cut
 
-        return cut_sources(self.prepared, self.valid_rows)
+        return cut(self.prepared, self.valid_rows)
 
     @property
     def sources(self) -> Sequence[NDArray[Any]]:

@@ -38,7 +38,7 @@ def shares(prepared: Prepared) -> list[Share]:
     """The files of the corpus in the order in which they are read."""
     store = prepared.train
     weights = np.ones(len(store)) if prepared.weights is None else prepared.weights
-    names = list(store.content["files"])
+    names = list(store.files)
     seen = np.bincount(
         store.file_numbers, weights * (store.lengths["target"] + 1), minlength=len(names)
     )
@@ -66,7 +66,7 @@ def tags_seen(prepared: Prepared, before: Sequence[str]) -> tuple[str, ...]:
 def valid_files(prepared: Prepared) -> list[str]:
     """The files that validation pairs are from."""
     store = prepared.valid
-    return [store.content["files"][i] for i in np.unique(store.file_numbers)]
+    return [store.files[i] for i in np.unique(store.file_numbers)]
 
 
 def in_turn(file_numbers: NDArray[np.uint32]) -> Indices:

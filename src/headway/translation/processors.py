@@ -9,12 +9,16 @@ from headway.core.cleaning import clean
 from headway.core.search import SearchRequest
 from headway.core.settings import Settings
 from headway.corpora.mixing import tagged
-from headway.languages.sentences import AtOnce, may_hold_sentences
-from headway.localization.placeholders.may_hold import may_hold_codes, no_text
+from headway.languages.sentences import AtOnce
+from headway.localization.placeholders.may_hold import (
+    may_hold_codes,
+    may_hold_sentences,
+    no_text,
+)
 from headway.localization.placeholders.names import OwnCodes
 from headway.localization.placeholders.own_codes import Patterns
 from headway.translation.coded import CodeProcessor
-from headway.translation.decoding import DetailedTranslator, Processor, Translate, Translation
+from headway.translation.detailed import DetailedTranslator, Processor, Translate, Translation
 from headway.translation.portions import Portions
 from headway.translation.prefixes import PrefixProcessor
 

@@ -18,8 +18,8 @@ from rapidfuzz.distance import Levenshtein
 from headway.core.batching import SIDES, Indices
 from headway.core.interfaces import StepDecoder
 from headway.core.search import SearchRequest
-from headway.corpora.joined import AmendedStore
-from headway.corpora.store import Store
+from headway.corpora.in_memory import PairRows
+from headway.corpora.joined import AmendedRows
 from headway.localization.memory.words import pieces
 from headway.runs.loading import open_run
 from headway.tasks import task_spec
@@ -84,7 +84,7 @@ class Taught:
     corrections: list[Correction]
     """What was changed."""
     replacements: list[Replacement]
-    store: Store
+    store: PairRows
     """The parent's training pairs, with what is replaced."""
     rewritten: Indices
     """Rows of it in which something is."""
@@ -140,7 +140,7 @@ def taught(found: Sequence[Correction], old: Pairs) -> Taught:
     return Taught(
         corrections=changed,
         replacements=replacements,
-        store=AmendedStore(train, "target", encoded),
+        store=AmendedRows(train, "target", encoded),
         rewritten=np.array(sorted(anew), np.int64),
         gainsaying=np.array(gainsaying, np.int64),
         valid=valid,
@@ -182,6 +182,6 @@ def _words(text: str) -> Words:
     return frozenset(piece.casefold() for piece in pieces(text) if piece.strip())
 
 
-def _texts(store: Store, side: str, rows: Sequence[int], subwords: Any) -> list[str]:
+def _texts(store: PairRows, side: str, rows: Sequence[int], subwords: Any) -> list[str]:
     texts: list[str] = subwords.decode_batch([store[side][row] for row in rows])
     return texts

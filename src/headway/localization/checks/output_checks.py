@@ -16,7 +16,7 @@ from headway.languages.detection import other_language
 from headway.languages.numbers import odd_numbers
 from headway.languages.sentences import CODE, sentences
 from headway.localization.checks.training_stats import TrainingStats, script_counts
-from headway.localization.placeholders.may_hold import may_hold_codes
+from headway.localization.placeholders.may_hold import may_hold_codes, may_hold_sentences
 from headway.localization.placeholders.own_codes import OwnPattern
 from headway.localization.placeholders.patterns import hidden
 
@@ -69,7 +69,7 @@ class CheckedPair:
         )
         """Both with a sign in the place of each code."""
         self.ours, self.theirs = (
-            [s for s in sentences(text) if _WORD.search(s)] for text in (self.bare, self.written)
+            [s for s in _cut(text) if _WORD.search(s)] for text in (self.bare, self.written)
         )
 
     def signs(self) -> dict[str, CheckResult]:
@@ -106,7 +106,7 @@ def _length(pair: CheckedPair, way: int) -> CheckResult:
     if pair.held.at_once.sentences == 1 or len(source) > expansion[-1].characters:
         # as its sentences are together; in some languages no space stands between them
         parts, written = (
-            [s for line in text.split("\n") for s in sentences(line) if s.strip()]
+            [s for line in text.split("\n") for s in _cut(line) if s.strip()]
             for text in (source, target)
         )
         size = sum(len(one.strip()) + 1 for one in written)
@@ -118,6 +118,10 @@ def _length(pair: CheckedPair, way: int) -> CheckResult:
         square += (expected * (one.longer - 1 if way > 0 else 1 - one.shorter)) ** 2
     why = f"{len(target)} characters where training has about {mean:.0f}"
     return CheckResult(way * (size - mean) / max(math.sqrt(square), 1.0), why)
+
+
+def _cut(text: str) -> list[str]:
+    return sentences(text) if may_hold_sentences(text) else [text]
 
 
 def _sentences(pair: CheckedPair) -> CheckResult:
@@ -178,7 +182,7 @@ def _copy(pair: CheckedPair) -> CheckResult:
     for source, sentence in zip(ours, pair.theirs, strict=True):
         known = set(words_of(source))
         # words with a capital that no sentence begins with
-        inner = (word for part in sentences(source) for word in _WORD.findall(part)[1:])
+        inner = (word for part in _cut(source) for word in _WORD.findall(part)[1:])
         names = {word.lower() for word in inner if word[:1].isupper()}
         words = [word for word in words_of(sentence) if not word.isdigit() and word not in names]
         copied = [word for word in words if word in known]

@@ -11,6 +11,7 @@ from headway.core.config import build
 from headway.core.errors import ConfigError, RunError
 from headway.languages.scripts import scripts
 from headway.languages.sentences import AtOnce, sentence_ends
+from headway.localization.placeholders.may_hold import may_hold_sentences
 
 SAMPLE = 4_000  # training pairs that are looked at
 MOSTLY_SINGLE = 0.9
@@ -99,7 +100,10 @@ def measured(
     languages: tuple[str | None, str | None] = (None, None),
 ) -> TrainingStats:
     """The figures of some pairs of texts, whose sources have these lengths in sub-words."""
-    n_sentences = [1 + len(sentence_ends(source, languages[0])) for source, _ in pairs]
+    n_sentences = [
+        1 + len(sentence_ends(source, languages[0])) if may_hold_sentences(source) else 1
+        for source, _ in pairs
+    ]
     longest = np.percentile(lengths, [*_LEVELS.values()], method="higher")
     letters = sum((script_counts(target) for _, target in pairs), Counter[str]())
     return TrainingStats(

@@ -1,6 +1,8 @@
-"""Whether a text may hold codes, or is none: quick tests, before anything looks closely."""
+"""Whether a text may hold codes or sentences, or is none: quick tests, before a closer look."""
 
 import re
+
+from headway.languages.sentences import ENDS, TIGHT
 
 # One class of signs is found quickly. Some of them are common in plain text too, and are followed
 # by what makes a code of them: `f()`, `--all`, `a.b`, `www.x`, `mailto:me`, `:min`,
@@ -14,12 +16,20 @@ _SIGN = re.compile(
             | (?<=www\.) | (?<=mailto:) | (?<=urn:) | (?<=doi:) )""",
     re.VERBOSE | re.ASCII,
 )
+_SEVERAL = re.compile(
+    rf"[{ENDS}](?:[^\w\s]|_){{0,50}}+\s|[{TIGHT}?!](?:[^\w\s]|_){{0,50}}+\w|[\t-\r\u2028\u2029\x85]"
+)
 _NO_TEXT = re.compile(r"\A[\W\d_]*\Z|([^\W\d_]|\s)\1{4,}|((?=[^\W_]).{2,16}?)\2{3,}")
 
 
 def may_hold_codes(text: str) -> bool:
     """False where `patterns.find` is sure to find nothing in a text; quick, and often true."""
     return _SIGN.search(text) is not None
+
+
+def may_hold_sentences(text: str) -> bool:
+    """False where there is surely no more than one; quick."""
+    return _SEVERAL.search(text) is not None
 
 
 def no_text(text: str) -> str:

@@ -12,7 +12,7 @@ from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from headway.languages.scripts import UNSPACED
-from headway.languages.unspaced_words import whole_words
+from headway.languages.segmenting import whole_words
 from headway.localization.placeholders.patterns import find, partners
 from headway.localization.placeholders.segments import Code, Segment
 

@@ -6,7 +6,7 @@ A word stands for the term whose removal from the source makes it much less like
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headway.languages.unspaced_words import whole_words
+from headway.languages.segmenting import whole_words
 from headway.localization.placeholders.patterns import find
 from headway.localization.placeholders.projection import TokenSpans, words_and_signs
 from headway.localization.terms.matching import Wanted, in_word
