@@ -1,7 +1,7 @@
 """Numbers and codes of a match put right: "Step 3" from "Step 2", in its translation too."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from typing import NamedTuple
@@ -24,15 +24,14 @@ class Repair(NamedTuple):
 
 
 class Swap(NamedTuple):
-    """One text of a source that another one stands for in the query."""
+    """A number or code of a source that another one stands for in the query."""
 
     old: str
     new: str
     """Empty where there is nothing in its place."""
     n: int
-    """How often the old one stands in the source."""
-    plain: bool
-    """Every time it is the same other one."""
+    """How often the old one stands in the source; 0 where nothing is plain: it is several others,
+    or nobody can tell which."""
 
     def __str__(self) -> str:
         return f"{self.old or 'none'} -> {self.new or 'none'}"
@@ -50,9 +49,10 @@ def repaired(query: str, source: str, target: str) -> Repair:
     if not (numbers or codes or before or behind):
         return Repair(target, (), ())
     pieces = stretches(target)
-    found = Counter(text for text, is_code in pieces if is_code)
-    new_numbers = {_digits(swap.old): swap for swap in numbers if _fits(swap, pieces)}
-    new_codes = {swap.old: swap for swap in codes if _code_fits(swap, found[swap.old])}
+    found = [number for text, is_code in pieces if not is_code for number in _NUMBER.findall(text)]
+    new_numbers = {_digits(swap.old): swap for swap in numbers if _number_fits(swap, found)}
+    in_codes = Counter(text for text, is_code in pieces if is_code)
+    new_codes = {swap.old: swap for swap in codes if _code_fits(swap, in_codes[swap.old])}
 
     def exchanged(number: re.Match[str]) -> str:
         swap = new_numbers.get(_digits(number[0]))
@@ -64,13 +64,13 @@ def repaired(query: str, source: str, target: str) -> Repair:
         else _NUMBER.sub(exchanged, text)
         for text, is_code in pieces
     )
-    right = {*new_numbers.values(), *new_codes.values()}
-    done = [str(swap) for swap in (*numbers, *codes) if swap in right]
-    failed = [str(swap) for swap in (*numbers, *codes) if swap not in right]
+    if any(not swap.new for swap in new_codes.values()) and "  " not in target:
+        made = re.sub("  +", " ", made).strip()
+    both, kept = (*numbers, *codes), {*new_numbers.values(), *new_codes.values()}
+    done = [str(swap) for swap in both if swap in kept]
     around = [f"none -> {tag}" for tag in (*before, *behind)]
-    if any(swap.new == "" for swap in new_codes.values()):
-        made = re.sub("  +", " ", made).strip() if "  " not in target else made
-    return Repair("".join((*before, made, *behind)), (*done, *around), tuple(failed))
+    failed = tuple(str(swap) for swap in both if swap not in kept)
+    return Repair("".join((*before, made, *behind)), (*done, *around), failed)
 
 
 class _Differences(NamedTuple):
@@ -85,41 +85,41 @@ def _differences(query: str, source: str) -> _Differences:
     """Numbers and codes that stand for each other, where words and codes are laid side by side."""
     old, new = tokens(source), tokens(query)
     pairs: dict[str, list[tuple[str, str]]] = {NUMBER: [], CODE: []}
-    old_alone, new_alone = Counter[str](), Counter[str]()
+    gone, added = Counter[str](), Counter[str]()
     one_to_one = True
     for one in aligned([token.kind for token in old], [token.kind for token in new]):
+        ours, theirs = old[one.old], new[one.new]
         if one.same:
-            for mine, theirs in zip(old[one.old], new[one.new], strict=True):
+            for mine, other in zip(ours, theirs, strict=True):
                 if mine.kind in pairs:
-                    pairs[mine.kind].append((mine.written, theirs.written))
+                    pairs[mine.kind].append((mine.written, other.written))
         else:
-            old_alone += _codes(old[one.old])
-            new_alone += _codes(new[one.new])
-            one_to_one &= NUMBER not in (token.kind for token in (*old[one.old], *new[one.new]))
-    gone, added = old_alone - new_alone, new_alone - old_alone
+            gone += Counter(_written(ours, CODE))
+            added += Counter(_written(theirs, CODE))
+            one_to_one &= not (_written(ours, NUMBER) or _written(theirs, NUMBER))
+    gone, added = gone - added, added - gone
     before, behind = _around(query, added) if not gone else ([], [])
     added -= Counter((*before, *behind))
-    counts = {kind: [token.written for token in old if token.kind == kind] for kind in pairs}
-    swaps = _swaps([*pairs[CODE], *((code, "") for code in gone.elements())], counts[CODE], str)
-    swaps += [Swap("", code, 0, False) for code in added.elements()]
-    numbers = _swaps(pairs[NUMBER], counts[NUMBER], _digits)
-    numbers = [swap._replace(plain=swap.plain and one_to_one) for swap in numbers]
+    lost = ((code, "") for code in gone.elements())
+    swaps = _swaps([*pairs[CODE], *lost], _written(old, CODE), str)
+    swaps += [Swap("", code, 0) for code in added.elements()]
+    numbers = _swaps(pairs[NUMBER], _written(old, NUMBER) if one_to_one else (), _digits)
     return _Differences(numbers, swaps, before, behind)
 
 
-def _codes(some: Iterable[WordToken]) -> Counter[str]:
-    return Counter(token.written for token in some if token.kind == CODE)
+def _written(some: Iterable[WordToken], kind: str) -> list[str]:
+    return [token.written for token in some if token.kind == kind]
 
 
 def _swaps(
-    pairs: Sequence[tuple[str, str]], all_old: Iterable[str], same: Callable[[str], str]
+    pairs: Iterable[tuple[str, str]], all_old: Iterable[str], same: Callable[[str], str]
 ) -> list[Swap]:
     counts = Counter(map(same, all_old))
-    partners: dict[str, list[tuple[str, str]]] = {}
+    partners = defaultdict[str, list[tuple[str, str]]](list)
     for old, new in pairs:
-        partners.setdefault(same(old), []).append((old, new))
+        partners[same(old)].append((old, new))
     return [
-        Swap(old, new, counts[key], len(set(of_key)) == 1 and len(of_key) == counts[key])
+        Swap(old, new, counts[key] if len({*of_key}) == 1 and len(of_key) == counts[key] else 0)
         for key, of_key in partners.items()
         for old, new in dict.fromkeys(of_key)
         if old != new
@@ -139,24 +139,16 @@ def _is_tag(piece: tuple[str, bool]) -> bool:
     return is_code and kind_of(text) == "tag"
 
 
-def _fits(swap: Swap, pieces: Sequence[tuple[str, bool]]) -> bool:
-    """Whether a number can be exchanged in a translation."""
-    same = [
-        number
-        for text, is_code in pieces
-        for number in ([] if is_code else _NUMBER.findall(text))
-        if _digits(number) == _digits(swap.old)
-    ]
-    return (
-        swap.plain
-        and len(same) == swap.n
-        and all(_in_form_of(swap.old, number, swap.new) for number in same)
-    )
+def _number_fits(swap: Swap, found: Sequence[str]) -> bool:
+    """Whether a number can be exchanged in a translation that has all those."""
+    same = [number for number in found if _digits(number) == _digits(swap.old)]
+    told = all(_in_form_of(swap.old, number, swap.new) for number in same)
+    return 0 < swap.n == len(same) and told
 
 
 def _code_fits(swap: Swap, n_found: int) -> bool:
     """Whether a code can be exchanged in a translation, or taken out of it."""
-    if not swap.plain or n_found != swap.n:
+    if not 0 < swap.n == n_found:
         return False
     if not swap.new:
         return kind_of(swap.old) == "tag"

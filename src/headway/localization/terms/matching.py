@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 from itertools import pairwise
@@ -27,40 +27,28 @@ class TermMatch(NamedTuple):
     term: Term
 
 
-@dataclass
-class _Node:
-    """What may follow after some tokens of a term."""
+class _Sought(NamedTuple):
+    """One spelling of a term."""
 
-    tokens: "dict[str, _Node]" = field(default_factory=dict)
-    beginnings: "dict[str, _Node]" = field(default_factory=dict)
-    """By what a word begins with, for those with a `*`."""
-    terms: list[tuple[Term, str]] = field(default_factory=list)
-    """Those that end here, each with the spelling that does."""
-
-    def behind(self, key: str) -> "Iterator[_Node]":
-        if key in self.tokens:
-            yield self.tokens[key]
-        if self.beginnings:
-            starts = (key[:n] for n in range(1, len(key) + 1))
-            yield from (self.beginnings[one] for one in starts if one in self.beginnings)
+    words: list[tuple[str, bool]]
+    """Its tokens without case, and whether any ending may follow."""
+    term: Term
+    cased: "re.Pattern[str] | None"
+    """What one with a capital fits, with just these capitals."""
 
 
 class Matcher:
     """Finds the terms of a glossary in texts: whole words, longest first, none overlapping."""
 
     def __init__(self, glossary: Glossary) -> None:
-        self._root = _Node()
+        self._starting = defaultdict[tuple[str, bool], list[_Sought]](list)
+        """By the first word."""
         for term in glossary.terms:
-            for spelling in (term.source, *term.forms):
-                self._add(term, unicodedata.normalize("NFC", spelling))
-
-    def _add(self, term: Term, spelling: str) -> None:
-        node, tokens = self._root, list(_tokens(spelling))
-        for (_, _, key), behind in pairwise([*tokens, (0, 0, "")]):
-            if key != "*":
-                table = node.beginnings if behind[2] == "*" else node.tokens
-                node = table.setdefault(key, _Node())
-        node.terms.append((term, spelling))
+            for written in (term.source, *term.forms):
+                spelling = unicodedata.normalize("NFC", written)
+                keys = [*(key for _, _, key in _tokens(spelling)), ""]
+                words = [(key, behind == "*") for key, behind in pairwise(keys) if key != "*"]
+                self._starting[words[0]].append(_Sought(words, term, _cased(spelling)))
 
     def find(self, text: str) -> list[TermMatch]:
         """The terms of a text in their order; where two overlap, the longer one, then the earlier.
@@ -83,16 +71,19 @@ class Matcher:
         self, text: str, tokens: Sequence[tuple[int, int, str]], first: int
     ) -> Iterator[tuple[TermMatch, bool]]:
         """All that begin with this token, and whether each is found in any case."""
-        nodes = [self._root]
-        start = tokens[first][0]
-        for n in range(first, len(tokens)):
-            _, end, key = tokens[n]
-            key = key.lstrip() if n == first else key
-            nodes = [behind for node in nodes for behind in node.behind(key)]
-            if not nodes:
-                return
-            for term, spelling in (one for node in nodes for one in node.terms):
-                cased = _pattern(spelling)
+        start, _, key = tokens[first]
+        key = key.lstrip()
+        sought = [*self._starting.get((key, False), ())]
+        for n in range(len(key)):
+            sought += self._starting.get((key[: n + 1], True), ())
+        for words, term, cased in sought:
+            found = tokens[first : first + len(words)]
+            both = zip(found[1:], words[1:], strict=False)
+            if len(found) == len(words) and all(
+                other.startswith(word) if is_open else other == word
+                for (*_, other), (word, is_open) in both
+            ):
+                end = found[-1][1]
                 if cased is None or cased.fullmatch(text[start:end]):
                     yield TermMatch(start, end, term), cased is None
 
@@ -106,9 +97,7 @@ def _tokens(text: str) -> Iterator[tuple[int, int, str]]:
         place = match.end()
 
 
-@lru_cache(maxsize=1 << 12)
-def _pattern(spelling: str) -> re.Pattern[str] | None:
-    """What a spelling with a capital fits, with just these capitals; None for one without."""
+def _cased(spelling: str) -> re.Pattern[str] | None:
     if spelling == spelling.lower():
         return None
     words = (re.escape(word).replace(r"\*", r"\w*") for word in spelling.split())
