@@ -14,19 +14,15 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from headway.core.cache import kept_sentences
 from headway.core.dropout import Dropout, check_dropout
 from headway.core.embedding import TokenEmbedding, output_matrix, project
-from headway.core.errors import ConfigError, refuse_beyond
+from headway.core.errors import ConfigError, refuse_below, refuse_beyond
 from headway.core.interfaces import NEEDS_SOURCE, Step
-from headway.earlier_translators.convolution import Convolution, refuse_lopsided
+from headway.earlier_translators.convolution import Convolution, ConvolutionState, refuse_lopsided
 
 _MOST = {
-    "d_model": 1 << 16,
-    "encoder_layers": 1_000,
-    "decoder_layers": 1_000,
-    "kernel": 1_000,
-    "max_dilation": 1 << 16,
+    **dict.fromkeys(("d_model", "max_dilation"), 1 << 16),
+    **dict.fromkeys(("encoder_layers", "decoder_layers", "kernel"), 1_000),
 }
 """Far beyond any model; what is larger would be built for ever."""
 
@@ -59,21 +55,9 @@ class ByteNetConfig:
     """A bias for every word of the vocabulary."""
 
     def __post_init__(self) -> None:
-        for name in _MOST:
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}. Try 3.")
+        refuse_below(self, {**dict.fromkeys(_MOST, 1), "d_inner": 0, "stretch": 1, "extra": 0})
         refuse_beyond(self, {**_MOST, "d_inner": 1 << 16, "stretch": 100.0, "extra": 10_000})
         refuse_lopsided(self.kernel, causal=False)
-        for name, usual in (("d_inner", "0 is d_model / 2"), ("extra", "The paper has 0")):
-            if getattr(self, name) < 0:
-                raise ConfigError(
-                    f"{name} must not be negative; got {getattr(self, name)}. {usual}."
-                )
-        if not self.stretch >= 1:
-            raise ConfigError(
-                f"stretch must be at least 1, or words would have no place; got {self.stretch}. "
-                "The paper has 1.2."
-            )
         check_dropout(self.dropout)
 
     @property
@@ -132,6 +116,10 @@ class Unfolded(NamedTuple):
     places: Float[Tensor, "sentences places d_model"]
     """Zero where a source's own places end."""
 
+    def select(self, sentences: Int[Tensor, " kept"]) -> "Unfolded":
+        """That of the given sentences, in that order."""
+        return Unfolded(self.places[sentences])
+
     def at(self, place: int) -> Float[Tensor, "sentences d_model"]:
         """That which the decoder is given at one position; zeros behind the last."""
         if place < self.places.shape[1]:
@@ -143,24 +131,6 @@ class Unfolded(NamedTuple):
         """The same for the first `length` positions."""
         missing = max(0, length - self.places.shape[1])
         return F.pad(self.places, (0, 0, 0, missing))[:, :length]
-
-
-@dataclass(frozen=True)
-class ByteNetState:
-    """What the decoder remembers between steps; one row per hypothesis."""
-
-    source: Unfolded
-    past: tuple[Float[Tensor, "rows _ d_inner"], ...]
-    """The last inputs of each layer's convolution."""
-    length: int
-    """Tokens fed to each row so far."""
-
-    def select(self, rows: Int[Tensor, " kept"]) -> "ByteNetState":
-        """The state of the given rows; see `headway.core.interfaces.State`."""
-        places = self.source.places
-        sentences = kept_sentences(rows, len(self.past[0]), len(places))
-        source = self.source if sentences is None else Unfolded(places[sentences])
-        return replace(self, source=source, past=tuple(part[rows] for part in self.past))
 
 
 class ByteNet(nn.Module):
@@ -251,20 +221,20 @@ class ByteNet(nn.Module):
         self,
         source: Int[Tensor, "rows source"] | None,
         prefix: Int[Tensor, "rows prefix"] | None = None,
-    ) -> ByteNetState:
+    ) -> ConvolutionState:
         """Read the source once, and the prefix if any; see `StepDecoder`."""
         if source is None:
             raise ConfigError(NEEDS_SOURCE)
         n_rows, d_inner = len(source), self.config.inner_size
         past = (block.convolution.blank(n_rows, d_inner) for block in self.blocks())
-        state = ByteNetState(self.encode(source), tuple(past), 0)
+        state = ConvolutionState(self.encode(source), tuple(past))
         for token in () if prefix is None else prefix.unbind(1):
             state = self.step(state, token).state
         return state
 
     @torch.no_grad()
     def step(
-        self, state: ByteNetState, last: Int[Tensor, " rows"], want_attention: bool = False
+        self, state: ConvolutionState, last: Int[Tensor, " rows"], want_attention: bool = False
     ) -> Step:
         """Feed one token per row; see `StepDecoder`. There is no attention."""
         place, past = state.source.at(state.length), []

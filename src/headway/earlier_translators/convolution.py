@@ -6,12 +6,15 @@ lie side by side in one product, which on a CPU is faster than torch's own convo
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from headway.core.cache import kept_sentences
 from headway.core.dropout import Dropout
 from headway.core.errors import ConfigError
 
@@ -131,6 +134,24 @@ class GatedBlock(nn.Module):
         """One more position of a causal one, and the past of the next."""
         y, past = self.convolution.step(x, past)
         return (x + gated(y)) * HALF, past
+
+
+@dataclass(frozen=True)
+class ConvolutionState:
+    """What a decoder of convolutions remembers between steps; one row per hypothesis."""
+
+    source: Any
+    """What was made of the sentences, a tuple of tensors and `select` for some of the sentences."""
+    past: tuple[Float[Tensor, "rows _ d_input"], ...]
+    """The last inputs of each layer's convolution."""
+    length: int = 0
+    """Tokens fed to each row so far."""
+
+    def select(self, rows: Int[Tensor, " kept"]) -> "ConvolutionState":
+        """The state of the given rows; see `headway.core.interfaces.State`."""
+        sentences = kept_sentences(rows, len(self.past[0]), len(self.source[0]))
+        source = self.source if sentences is None else self.source.select(sentences)
+        return replace(self, source=source, past=tuple(part[rows] for part in self.past))
 
 
 def refuse_lopsided(kernel: int, causal: bool) -> None:

@@ -15,12 +15,16 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headway.core.attention import ReadyMask, padding_mask, softmax
-from headway.core.cache import kept_sentences
 from headway.core.dropout import Dropout, check_dropout
 from headway.core.embedding import LearnedPositions, output_matrix, project
-from headway.core.errors import ConfigError, refuse_beyond
+from headway.core.errors import ConfigError, refuse_below, refuse_beyond
 from headway.core.interfaces import NEEDS_SOURCE, Step
-from headway.earlier_translators.convolution import HALF, GatedBlock, refuse_lopsided
+from headway.earlier_translators.convolution import (
+    HALF,
+    ConvolutionState,
+    GatedBlock,
+    refuse_lopsided,
+)
 from headway.nn.attention_weights import AttentionWeights
 
 EMBEDDED = 0.1
@@ -56,9 +60,7 @@ class ConvolutionalConfig:
     """A bias for every word of the vocabulary."""
 
     def __post_init__(self) -> None:
-        for name in _MOST:
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}. Try 3.")
+        refuse_below(self, dict.fromkeys(_MOST, 1))
         refuse_beyond(self, _MOST)
         refuse_lopsided(self.kernel, causal=False)
         check_dropout(self.dropout)
@@ -122,23 +124,6 @@ class DecoderLayer(nn.Module):
         super().__init__()
         self.block = gated_block(config, causal=True)
         self.attention = StepAttention(config.d_model)
-
-
-@dataclass(frozen=True)
-class ConvolutionalState:
-    """What the decoder remembers between steps; one row per hypothesis."""
-
-    memory: ConvolutionMemory
-    past: tuple[Float[Tensor, "rows reach d_model"], ...]
-    """The last inputs of each layer's convolution."""
-    length: int
-    """Tokens fed to each row so far."""
-
-    def select(self, rows: Int[Tensor, " kept"]) -> "ConvolutionalState":
-        """The state of the given rows; see `headway.core.interfaces.State`."""
-        sentences = kept_sentences(rows, len(self.past[0]), len(self.memory.keys))
-        memory = self.memory if sentences is None else self.memory.select(sentences)
-        return replace(self, memory=memory, past=tuple(part[rows] for part in self.past))
 
 
 class Convolutional(nn.Module):
@@ -260,23 +245,23 @@ class Convolutional(nn.Module):
         self,
         source: Int[Tensor, "rows source"] | None,
         prefix: Int[Tensor, "rows prefix"] | None = None,
-    ) -> ConvolutionalState:
+    ) -> ConvolutionState:
         """Read the source once, and the prefix if any; see `StepDecoder`."""
         if source is None:
             raise ConfigError(NEEDS_SOURCE)
         blank = (len(source), self.config.d_model)
         past = (layer.block.convolution.blank(*blank) for layer in self.layers())
-        state = ConvolutionalState(self.encode(source), tuple(past), 0)
+        state = ConvolutionState(self.encode(source), tuple(past))
         for token in () if prefix is None else prefix.unbind(1):
             state = self.step(state, token).state
         return state
 
     @torch.no_grad()
     def step(
-        self, state: ConvolutionalState, last: Int[Tensor, " rows"], want_attention: bool = False
+        self, state: ConvolutionState, last: Int[Tensor, " rows"], want_attention: bool = False
     ) -> Step:
         """Feed one token per row; see `StepDecoder`. Attention is the mean over the layers."""
-        memory, past, looked = state.memory, [], []
+        memory, past, looked = state.source, [], []
         fed = self.embed_target(last[:, None], state.length)[:, 0]
         x = self.into_decoder(fed)
         by_sentence = (len(memory.keys), -1, self.config.d_model)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from headway.core.dropout import Dropout, check_dropout
 from headway.core.embedding import TokenEmbedding, output_matrix, project
-from headway.core.errors import ConfigError, refuse_beyond
+from headway.core.errors import ConfigError, refuse_below, refuse_beyond
 from headway.core.interfaces import NEEDS_SOURCE, Step
 from headway.earlier_translators.recurrent_decoders import (
     AdditiveScores,
@@ -67,9 +67,7 @@ class RecurrentTranslatorConfig:
     """A bias for every word of the vocabulary."""
 
     def __post_init__(self) -> None:
-        for name in _MOST:
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}. Try 2.")
+        refuse_below(self, dict.fromkeys(_MOST, 1))
         refuse_beyond(self, _MOST)
         if self.d_model % 2:
             raise ConfigError(
