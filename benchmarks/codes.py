@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import record
-from code_files import KINDS, TaskSpec
+from code_files import KINDS, Kind
 
 import headway
 
@@ -56,7 +56,7 @@ def fate(text: Text, translation: str, *, flagged: bool) -> str:
     return "kept" if kept else "flagged" if flagged else "lost"
 
 
-def fates(run: str, kind: TaskSpec, language: str, folder: Path) -> list[tuple[Text, str, str]]:
+def fates(run: str, kind: Kind, language: str, folder: Path) -> list[tuple[Text, str, str]]:
     """Each text, its translation and its fate."""
     source = folder / kind.name
     texts = texts_for(source.suffix)
