@@ -1,14 +1,14 @@
 """Training or translating, beside another checkout of headway, in one run.
 
     python benchmarks/before.py train --before DIR --source F --target F
-    python benchmarks/before.py translate --before DIR --source F [--run RUN]
+    python benchmarks/before.py translate --before DIR --source F (--run RUN | --target F)
 
 Each version works in a process of its own, one after the other in every round (before, now, before,
 now ..), so that what else the machine does hits both alike; ratios are medians over rounds.
 `train`: target tokens a second of `tiny` over the second half of --steps updates, and whether the
 weights are the same. `translate`: seconds from text to text for all lines, greedily and with a beam
 of 5, after a first call on a few lines; texts that differ are counted. Without --run a tiny model
-with random weights takes the place of a trained one, whose outputs all run to their limits.
+of one update takes the place of a trained one, whose outputs all run to their limits.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def train_command(asked: argparse.Namespace, folder: Path) -> list[Any]:
     """`tiny` for some updates, with nothing but the updates."""
     return [
         "-m", "headway", "train", "--preset", "tiny", "--out", folder, "--source", asked.source,
-        "--target", asked.target or asked.source, "--data.valid-size", "20",
+        "--target", asked.target, "--data.valid-size", "20",
         f"--training.max-steps={asked.steps}", f"--training.checkpoint-every={asked.steps}",
         f"--training.log-every={max(1, asked.steps // 2)}", "--training.valid-sentences=1",
         "--training.average=1", "--no-training.tune-length-penalty",
@@ -125,7 +125,7 @@ def main() -> None:
     options.add_argument("what", choices=["train", "translate"])
     options.add_argument("--before", type=lambda name: Path(name).resolve(), default=HERE)
     options.add_argument("--source", type=Path, required=True)
-    options.add_argument("--target", type=Path)
+    options.add_argument("--target", type=Path, help="of a training, and where there is no --run")
     options.add_argument("--run", type=Path)
     options.add_argument("--steps", type=int, default=60)
     options.add_argument("--rounds", type=int, default=3)
