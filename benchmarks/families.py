@@ -28,8 +28,8 @@ from whys import plots
 
 from headway.core.errors import HeadwayError
 from headway.core.run_folder import RunFolder
+from headway.models import PRESETS
 from headway.operations.shipped import open_folder
-from headway.translation.presets import PRESETS
 
 RECURRENT = ("--model.type", "recurrent", "--model.attention", "additive", "--model.recurrence")
 FAMILIES: Mapping[str, Sequence[str]] = {

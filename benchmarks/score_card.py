@@ -86,7 +86,7 @@ def checks_of(peers: Path, row: dict[str, str]) -> Iterator[Check]:
         yield from check("BLEU_refA+B", both.score(), 2)
         yield from check("chrF2_refA", chrf_statistics(output, reference).score(), 2)
     if row["TER_refA"] != "-":
-        ter = ter_statistics(output, reference, target_language=language)
+        ter = ter_statistics(output, [reference], target_language=language)
         yield from check("TER_refA", ter.score(), 2)
 
 

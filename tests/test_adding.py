@@ -229,7 +229,7 @@ def count(run: Run, resume: bool) -> Learned:
 
 
 def test_a_model_that_counts_does_not_go_through_the_loop(corpus, tmp_path, monkeypatch):
-    learner = Learner(lambda settings, opening: settings, count)
+    learner = Learner(lambda run: run.settings, count)
     counting = dataclasses.replace(
         letters.SPEC,
         learner=lambda settings: learner,

@@ -178,7 +178,7 @@ def test_what_reads_text_needs_no_torch(folder: str) -> None:
         "try:\n    import headway.runs\nexcept ImportError:\n    pass",
         "import importlib\nimportlib.import_module('headway.runs.train')",
         "if TYPE_CHECKING:\n    from headway.runs import train",
-        "from headway.decoding import sampling",
+        "from headway.decoding import methods",
         "import headway.attic",  # not in the order
     ],
 )

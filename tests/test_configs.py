@@ -9,13 +9,14 @@ import torch
 import headway
 from headway.core.config import Sections, merge, read_toml
 from headway.core.errors import DataError
+from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
 from headway.core.settings import Settings, task_of
-from headway.runs.fitting import presets_that_fit, smaller
-from headway.runs.task_spec import Opening, Sizes, TaskSpec
+from headway.models import PRESETS
+from headway.runs.fitting import presets_that_fit
+from headway.runs.task_spec import Run, Sizes, TaskSpec
 from headway.runs.train import learner
 from headway.tasks import task_spec
-from headway.translation.presets import PRESETS
 from headway.translation.spec import SPEC
 
 CONFIGS = Path(__file__).parent.parent / "configs"
@@ -33,8 +34,9 @@ def trained(kind: TaskSpec, given: Sections, below: Sections, chosen: str = "") 
         Runtime(torch.device("cpu"), torch.float32, 1, ""),
     )
     settings = Settings.of(merge(below, given), kind)
-    opening = Opening(kind, None, runtime, given, chosen, 0.0, lambda _: None)
-    return learner(kind, settings).fit(settings, opening)
+    folder = RunFolder(Path())
+    run = Run(kind, folder, settings, None, runtime, lambda _: None, given, chosen)
+    return learner(kind, settings).fit(run)
 
 
 @every_file
@@ -89,10 +91,3 @@ def test_a_settings_file_whose_data_is_not_there_says_where_it_comes_from(
         DataError, match=r"no such file: data/.* says how to get its data: https://"
     ):
         headway.train(config=path, out="run")
-
-
-def test_a_smaller_model_is_named_only_where_there_is_one():
-    given: Sections = {"model": PRESETS["small"]["model"]}
-    assert smaller(SPEC, Settings.of(given, SPEC)) == "--preset tiny, the smallest"
-    given = {"model": PRESETS["tiny"]["model"]}
-    assert "preset" not in smaller(SPEC, Settings.of(given, SPEC))

@@ -21,7 +21,7 @@ SIDE_ROOMS = (
     "corpora/coded", "corpora/many_pieces", "corpora/mixing", "corpora/shifts", "corpora/weighted",
     "translation/coded", "translation/mixture", "translation/portions", "translation/prefixes",
     "translation/terms", "translation/tuning", "runs/checking", "runs/parent", "runs/resuming",
-    "operations/frozen", "operations/processes", "operations/recovery", "operations/row_adam",
+    "operations/frozen", "operations/processes", "operations/recovery",
     "core/beam", "core/cache", "core/greedy", "core/resume", "core/setting_errors",
     "tokenizers/word", "commands/translate_documents",
 )  # fmt: skip

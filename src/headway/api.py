@@ -1,7 +1,7 @@
 """headway from Python: `headway.train(...)` does what `headway train` does."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +9,9 @@ from headway.core.config import Sections, merge, read_toml
 from headway.core.errors import ConfigError, DataError
 from headway.core.run_folder import RunFolder
 from headway.core.settings import task_of
-from headway.operations.argument_errors import no_path, no_settings, no_string
+from headway.operations.argument_types import path, string, table
 from headway.operations.option_errors import no_flag, told_of_data
-from headway.operations.shipped import only_writer_of_run, open_folder
+from headway.operations.shipped import only_writer_of_run, open_folder, place_of
 from headway.runs.flags import FLAGS, ShortFlag
 from headway.runs.task_spec import Request
 from headway.tasks import brought, task_spec, verbs
@@ -46,48 +46,45 @@ def train(
         from headway.tasks.described import flags as every_setting  # and torch
 
         raise no_flag(unknown[0], FLAGS, every_setting())
-    sections = merge(read_toml(Path(config)) if config else {}, settings or {}, sections_of(flags))
-    request = Request(sections, Path(out), preset, resume)
-    stored = _refuse_unusable(request, say, config)
-    from headway.runs.train import train as run_training  # and torch, which takes seconds
+    given = merge(read_toml(Path(config)) if config else {}, settings or {}, sections_of(flags))
+    if parent := given.get("training", {}).get("init_from"):  # to be found from any folder
+        place = place_of(Path(parent)).absolute()
+        given = merge(given, {"training": {"init_from": str(place)}})
+    with only_writer_of_run(Path(out), say) as folder:
+        stored = folder.settings() if resume and folder.config.exists() else {}
+        if not stored:
+            folder.refuse_taken()
+        task = _readable_task(folder, stored, given, config)
+        if parent and not stored:
+            open_folder(place)
+        from headway.runs.train import train as run_training  # and torch, which takes seconds
 
-    spec = task_spec(task_of(merge(stored, sections)))
-    return run_training(spec, request, say).path
+        request = Request(given, folder, preset, resume)
+        return run_training(task_spec(task), request, say).path
 
 
 def _refuse_types(out: Any, config: Any, preset: Any, settings: Any) -> None:
-    for name, path in (("out", out), ("config", config or ""), ("preset", preset or "")):
-        if not isinstance(path, str | Path):
-            raise no_path(path, name) if name != "preset" else no_string(path, name)
-    tables = settings.values() if isinstance(settings, Mapping) else [settings or {}]
-    if wrong := [one for one in tables if not isinstance(one, Mapping)]:
-        raise no_settings(wrong[0], "settings", '{"training": {"budget": "30m"}}')
+    for name, given in (("out", out), ("config", config or ""), ("preset", preset or "")):
+        if not isinstance(given, str | Path):
+            (string if name == "preset" else path)(given, name)
+    for one in settings.values() if isinstance(settings, Mapping) else [settings or {}]:
+        if not isinstance(one, Mapping):
+            table(one, "settings", '{"training": {"budget": "30m"}}')
 
 
-def _refuse_unusable(
-    request: Request, say: Callable[[str], None], config: PathLike | None
-) -> Sections:
-    """Refuse, before torch is loaded, what cannot be read or written to, as `run_training` would.
-
-    Returns the settings of the run that is gone on with, if there is one.
-    """
-    folder, given = RunFolder(request.out), request.sections
-    stored = folder.settings() if request.resume and folder.config.exists() else {}
-    with only_writer_of_run(request.out, say):
-        if not stored:
-            folder.refuse_taken()
+def _readable_task(
+    folder: RunFolder, stored: Sections, given: Sections, config: PathLike | None
+) -> str:
+    """The task of a run, whose files can be read: else refused, before torch is loaded."""
     try:
         task = task_of(merge(stored, given))
         if "files" in verbs(task) and (not stored or not folder.finished):
-            brought(task, "files", request.out)(stored or given)
+            brought(task, "files", folder.path)(stored or given)
+        return task
     except ConfigError as error:
         raise ConfigError(f"in {folder.config}: {error}" if stored else str(error)) from None
     except DataError as error:
         raise DataError(f"{error}{told_of_data(config) if config else ''}") from None
-    parent = given.get("training", {}).get("init_from")
-    if parent and not stored:
-        open_folder(Path(parent))
-    return stored
 
 
 def sections_of(flags: Mapping[str, Any], known: Mapping[str, ShortFlag] = FLAGS) -> Sections:
@@ -110,9 +107,7 @@ def sections_of(flags: Mapping[str, Any], known: Mapping[str, ShortFlag] = FLAGS
     return sections
 
 
-def listed(value: Sequence[str | Path] | str | Path, name: str = "") -> list[str]:
+def listed(value: Any, name: str = "") -> list[str]:
     """One path or several, as a list; raises ArgumentTypeError for anything else."""
     several = list(value) if isinstance(value, list | tuple | Iterator) else [value]
-    if wrong := [one for one in several if not isinstance(one, str | Path)]:
-        raise no_path(wrong[0], name)
-    return list(map(str, several))
+    return [one if isinstance(one, str) else str(path(one, name)) for one in several]

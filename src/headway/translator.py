@@ -27,8 +27,15 @@ from headway.operations.shipped import open_folder
 from headway.runs.loading import open_run
 from headway.translation.attention import Attention, attention, refuse_blind
 from headway.translation.coded import SegmentTranslation
-from headway.translation.decoding import ONLY_DRAWN, EngineSearch, SamplingSettings
-from headway.translation.detailed import Alternative, DetailedTranslator, Translation, within
+from headway.translation.decoding import (
+    ONLY_DRAWN,
+    Alternative,
+    DetailedTranslator,
+    EngineSearch,
+    SamplingSettings,
+    Translation,
+    within,
+)
 from headway.translation.portions import translate_segments
 from headway.translation.prefixes import prefixes_of
 from headway.translation.processors import RunProcessors
@@ -278,8 +285,8 @@ class Translator:
 
     def save(self, folder: str | Path) -> Path:
         """Write a run folder that `load` opens, with the weights as they are now: see
-        `headway.runs.copying.save_copy`."""
-        from headway.runs.copying import save_copy
+        `headway.runs.checking.save_copy`."""
+        from headway.runs.checking import save_copy
 
         return save_copy(self.run, cast(nn.Module, self.model), path(folder, "folder"))
 

@@ -9,7 +9,7 @@ from text_run import train, write_corpus
 from headway.cli import main
 from headway.core.config import format_toml
 from headway.language_models.models import PRESETS as LANGUAGE_MODELS
-from headway.translation.presets import PRESETS as TRANSLATORS
+from headway.models import PRESETS as TRANSLATORS
 
 
 def found(capsys, *arguments):

@@ -34,9 +34,9 @@ from headway.core.subwords import Subwords
 from headway.core.trainer import Trainer
 from headway.demo import generate
 from headway.language_models.models import PRESETS as LANGUAGE_MODELS
+from headway.models import PRESETS
 from headway.runs import fitting
 from headway.translation.corpus_task import CorpusTask
-from headway.translation.presets import PRESETS
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 SOURCE = Path(__file__).parent.parent.parent / "src"

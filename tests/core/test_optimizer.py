@@ -184,10 +184,10 @@ def test_loaded_weights_are_copied():
 class Normed(nn.Module):
     """A table of rows, a linear layer, and statistics that training moves."""
 
-    def __init__(self, *, sparse: bool = False) -> None:
+    def __init__(self) -> None:
         super().__init__()
         torch.manual_seed(3)
-        self.table = nn.Embedding(9, 4, sparse=sparse)
+        self.table = nn.Embedding(9, 4)
         self.norm = nn.BatchNorm1d(4)
         self.head = nn.Linear(4, 2)
 
@@ -242,36 +242,3 @@ def test_statistics_are_saved_with_the_weights_and_come_back():
     again = Normed().eval()
     load_weights(again, optimizer.weights())
     assert torch.equal(again(torch.arange(9)), model.eval()(torch.arange(9)))
-
-
-@pytest.mark.parametrize("clip_norm", [0.0, 0.01])
-def test_rows_that_no_batch_touches_are_not_moved_and_the_others_are_as_by_adam(clip_norm):
-    """Where every batch touches the same rows, lazy Adam is Adam on those rows."""
-    sparse, dense = Normed(sparse=True), Normed()
-    sparse.norm = dense.norm = nn.Sequential()  # it makes gradients of rounding errors
-    optimizers = adam_of(sparse), adam_of(dense)
-    before = sparse.table.weight.detach().clone()
-    for _ in range(5):
-        for model, optimizer in zip((sparse, dense), optimizers, strict=True):
-            go_on(model, optimizer, [1, 4, 4], clip_norm)
-    touched = sparse.table.weight.detach()
-    assert torch.equal(touched[[0, 2, 3, 5, 6, 7, 8]], before[[0, 2, 3, 5, 6, 7, 8]])
-    torch.testing.assert_close(touched, dense.table.weight.detach(), rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(sparse.head.weight, dense.head.weight, rtol=1e-4, atol=1e-5)
-
-
-def test_rows_are_restored_bit_for_bit():
-    one = Normed(sparse=True)
-    first = adam_of(one)
-    for _ in range(3):
-        go_on(one, first, [1, 2])
-    weights = {name: tensor.clone() for name, tensor in first.weights().items()}
-    state = {name: tensor.clone() for name, tensor in first.state().items()}
-    other = Normed(sparse=True)
-    second = adam_of(other)
-    second.restore(weights, state)
-    for model, optimizer in ((one, first), (other, second)):
-        for ids in ([1, 3], [2, 3]):
-            go_on(model, optimizer, ids)
-    for name, tensor in first.weights().items():
-        assert torch.equal(second.weights()[name], tensor), name

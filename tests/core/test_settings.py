@@ -11,8 +11,8 @@ from headway.core.settings import (
     upgraded,
 )
 from headway.core.training_settings import inverse_square_root_rate, paper_peak
+from headway.models import PRESETS
 from headway.runs.fitting import presets_that_fit
-from headway.translation.presets import PRESETS
 from headway.translation.spec import SPEC
 
 

@@ -30,7 +30,7 @@ from headway.core.optimizer import FlatAdam
 from headway.core.run_folder import RunFolder
 from headway.core.trainer import Progress, Trainer
 from headway.core.training_interfaces import Batch, TaskState, Validation
-from headway.operations.earlier_checkpoints import upgraded
+from headway.operations.recovery import upgraded
 from headway.operations.time_budget import PlannedTraining
 from headway.runs.gradient import trainer_of
 

@@ -9,10 +9,9 @@ from headway.core.errors import ConfigError, UserError
 from headway.core.interfaces import State, StepDecoder
 from headway.core.loss import label_smoothed, projected_label_smoothed
 from headway.core.transformer import Transformer
-from headway.models import MODELS
+from headway.models import MODELS, PRESETS
 from headway.nn.attention_weights import look
 from headway.nn.positioned import PositionedConfig
-from headway.translation.presets import PRESETS
 
 BEGIN, END, N_WORDS = 2, 3, 13
 SOURCE = torch.tensor([[4, 5, 6, 7, END], [8, 9, END, 0, 0]])

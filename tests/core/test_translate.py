@@ -6,7 +6,7 @@ import pytest
 
 from headway.core.errors import RunError
 from headway.core.translate import TextTranslator
-from headway.runs.copying import save_copy
+from headway.runs.checking import save_copy
 from headway.translator import Translator
 
 TEXTS = ["She reads a book.", "", "The dog runs  "]

@@ -19,7 +19,7 @@ from random_models import (
 
 from headway.core.hypothesis import DecodingSettings
 from headway.core.transformer import Transformer
-from headway.decoding.begun import Begun
+from headway.decoding.forced import Begun
 
 
 @settings(max_examples=8)

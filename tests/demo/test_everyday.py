@@ -57,13 +57,6 @@ def test_a_split_that_leaves_nothing_to_train_on_is_refused() -> None:
         split(generate(5, seed=1), n_valid=3, n_test=2)
 
 
-def test_more_sentences_than_the_grammar_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in KINDS:
-        monkeypatch.setitem(KINDS, name, (1, lambda writer: ("I love learning", "我爱学习")))
-    with pytest.raises(ConfigError, match="fewer different pairs than the 2 asked for; found 0"):
-        generate(2, seed=1)
-
-
 def test_an_english_sentence_has_one_translation() -> None:
     writer, translation = Writer(7), {}
     for _ in range(30_000):

@@ -12,9 +12,9 @@ from headway.core.loss import label_smoothed
 from headway.core.settings import Settings
 from headway.core.transformer import Transformer
 from headway.earlier_translators.ablated import Ablated, AblatedConfig
+from headway.models import PRESETS
 from headway.nn.attention_weights import look
 from headway.nn.positioned import PositionedConfig
-from headway.translation.presets import PRESETS
 from headway.translation.spec import SPEC
 
 BEGIN, END, N_WORDS = 2, 3, 13

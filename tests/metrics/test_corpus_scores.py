@@ -12,15 +12,17 @@ from sacrebleu.metrics.ter import TER
 from sacrebleu.significance import _bootstrap_resample
 from spoiled_lines import corpus
 
-from headway.core.bleu import bleu_statistics
+from headway.core.bleu import bleu_formula, bleu_statistics
 from headway.core.errors import DataError
 from headway.metrics.corpus_scores import (
     bleu_by_language,
+    chrf_formula,
     chrf_statistics,
+    counted,
     score_translations,
     with_interval,
 )
-from headway.metrics.evaluation import Difference, difference, ter_statistics
+from headway.metrics.evaluation import Difference, difference, ter_formula, ter_statistics
 from headway.metrics.tokenizers import bleu_metric
 
 SENTENCES = st.lists(st.sampled_from(["the", "cat", "cats", "sat", ".", "猫"]), max_size=7).map(
@@ -29,21 +31,21 @@ SENTENCES = st.lists(st.sampled_from(["the", "cat", "cats", "sat", ".", "猫"]),
 LINES = st.lists(st.tuples(*[SENTENCES] * 4), min_size=1, max_size=8)
 """An output, and three references."""
 METRICS = [
-    (bleu_statistics, BLEU),
-    (chrf_statistics, CHRF),
-    (partial(chrf_statistics, word_order=2), partial(CHRF, word_order=2)),
-    (ter_statistics, TER),
+    (bleu_formula, BLEU),
+    (chrf_formula, CHRF),
+    (chrf_formula, partial(CHRF, word_order=2)),
+    (ter_formula, TER),
 ]
 
 
 @pytest.mark.parametrize("n_references", [1, 2, 3])
-@pytest.mark.parametrize(("ours", "theirs"), METRICS)
+@pytest.mark.parametrize(("formula", "kind"), METRICS)
 @settings(deadline=None, max_examples=40)
 @given(lines=LINES)
-def test_the_score_and_every_resample_equal_sacrebleus(ours, theirs, n_references, lines):
+def test_the_score_and_every_resample_equal_sacrebleus(formula, kind, n_references, lines):
     hypotheses, *references = [list(side) for side in zip(*lines, strict=True)][: n_references + 1]
-    metric = theirs()
-    found = ours(hypotheses, references[0], more_references=references[1:])
+    metric = kind()
+    found = counted(kind(), formula, hypotheses, references)
     expected = metric.corpus_score(hypotheses, references)
     assert found.score() == pytest.approx(expected.score, abs=1e-9)
     assert found.signature(0, 0) == str(metric.get_signature())
@@ -56,18 +58,19 @@ def test_the_score_and_every_resample_equal_sacrebleus(ours, theirs, n_reference
     )
 
 
-@pytest.mark.parametrize(("ours", "theirs"), METRICS)
-def test_the_interval_is_sacrebleus(ours, theirs):
+@pytest.mark.parametrize(("formula", "kind"), METRICS)
+def test_the_interval_is_sacrebleus(formula, kind):
     random = np.random.default_rng(1)
     words = np.array(["a", "man", "is", "walking", "his", "big", "dog", "."])
     references = [" ".join(random.choice(words, 8)) for _ in range(120)]
     hypotheses = [" ".join(random.permutation(line.split())[:7]) for line in references]
-    metric = theirs()
+    metric = kind()
+    found = counted(kind(), formula, hypotheses, [references])
     expected = metric.corpus_score(hypotheses, [references], n_bootstrap=200)
-    resampled = np.sort(ours(hypotheses, references).resampled(200, 12345))
+    resampled = np.sort(found.resampled(200, 12345))
     assert resampled.mean() == pytest.approx(expected._mean, abs=1e-4)
     assert (resampled[194] - resampled[5]) / 2 == pytest.approx(expected._ci, abs=1e-4)
-    assert ours(hypotheses, references).signature(200, 12345) == str(metric.get_signature())
+    assert found.signature(200, 12345) == str(metric.get_signature())
 
 
 def test_bleu_and_chrf_ignore_case_if_told_and_bleu_takes_text_as_it_is():
@@ -82,15 +85,15 @@ def test_bleu_and_chrf_ignore_case_if_told_and_bleu_takes_text_as_it_is():
 
 def test_ter_of_chinese_counts_characters():
     [hypothesis], [reference] = ["我爱学习。"], ["我爱吃饭。"]
-    as_chinese = ter_statistics([hypothesis], [reference], target_language="zh-Hans")
+    as_chinese = ter_statistics([hypothesis], [[reference]], target_language="zh-Hans")
     assert as_chinese.score() == pytest.approx(100.0 * 2 / 5)
-    assert ter_statistics([hypothesis], [reference]).score() == pytest.approx(100.0)
+    assert ter_statistics([hypothesis], [[reference]]).score() == pytest.approx(100.0)
 
 
 def test_progress_is_told_of_every_sentence():
     told = []
     lines = ["a b"] * 120
-    chrf_statistics(lines, lines, advance=told.append)
+    counted(CHRF(), chrf_formula, lines, [lines], told.append)
     assert sum(told) == 120
     assert len(told) > 1
 

@@ -9,7 +9,6 @@ from headway.core.bleu import bleu_statistics
 from headway.metrics.diagnosis import diagnose
 from headway.metrics.evaluation import by_length, compare, measure, summarize
 from headway.metrics.score_card import score_card
-from headway.metrics.tokenizers import bleu_metric
 from headway.translation.measuring import below_use
 
 N = 40
@@ -109,61 +108,6 @@ def test_marks_of_preparation_are_told_unless_the_reference_has_them(mark):
     assert notes(outputs, references) == {}
 
 
-def test_tokenized_text_on_one_side_is_told():
-    _, references, outputs = sound()
-    tokenized = [line.replace(",", " ,").replace(".", " .") for line in outputs]
-    note = notes(tokenized, references)["tokenized on one side"]
-    assert "before 100 % of the output's" in note.finding
-    assert "0 % of the references'" in note.finding
-    assert note.remedy.startswith("Detokenize the output")
-    other = notes(outputs, [line.replace(",", " ,").replace(".", " .") for line in references])
-    assert other["tokenized on one side"].remedy.startswith("Detokenize the references")
-    assert notes(tokenized, tokenized) == {}
-
-
-def test_lost_case_is_told_with_both_scores():
-    _, references, outputs = sound()
-    lowered = [line.lower() for line in outputs]
-    note = notes(lowered, references)["lower-cased on one side"]
-    folded = bleu_statistics(lowered, references, bleu_metric("13a", lowercase=True)).score()
-    assert f"and {folded:.1f} if case is ignored" in note.finding
-    assert "none in the output" in note.finding
-    assert notes(lowered, references, metric=bleu_metric("13a", lowercase=True)) == {}
-    other = notes(outputs, [line.lower() for line in references])["lower-cased on one side"]
-    assert "none in the references" in other.finding
-
-
-def test_chinese_scored_by_words_is_told_with_both_scores():
-    references = ["我爱学习中文。", "他在这里等了很久。", "今天的天气非常好。"] * 3
-    outputs = ["我爱学中文。", "他在这里等很久。", "今天天气非常好。"] * 3
-    note = notes(outputs, references)["words of text without spaces"]
-    by_character = bleu_statistics(outputs, references, target_language="zh").score()
-    assert f"by characters it is {by_character:.1f}" in note.finding
-    assert "words of text without spaces" not in notes(outputs, references, target_language="zh")
-
-
-@pytest.mark.parametrize(
-    ("language", "reference", "output"),
-    [
-        ("th", "เขารอที่นี่นานมาก", "เขารอที่นี่นาน"),
-        ("lo", "ລາວລໍຖ້າຢູ່ນີ້ດົນ", "ລາວລໍຖ້າຢູ່ນີ້"),
-        ("km", "គាត់រង់ចាំនៅទីនេះយូរ", "គាត់រង់ចាំនៅទីនេះ"),
-        ("my", "သူဒီမှာအကြာကြီးစောင့်ခဲ့တယ်", "သူဒီမှာစောင့်ခဲ့တယ်"),
-        ("bo", "ཁོང་འདིར་ཡུན་རིང་པོར་བསྒུགས།", "ཁོང་འདིར་ཡུན་རིང་བསྒུགས།"),
-    ],
-)
-def test_other_scripts_without_spaces_are_told_and_scored_by_characters(
-    language, reference, output
-):
-    outputs, references = [output] * 3, [reference] * 3
-    note = notes(outputs, references)["words of text without spaces"]
-    by_character = bleu_statistics(outputs, references, target_language=language)
-    assert by_character.metric.tokenizer_signature == "char"
-    assert f"by characters it is {by_character.score():.1f}" in note.finding
-    found = notes(outputs, references, target_language=language)
-    assert "words of text without spaces" not in found
-
-
 def test_untranslated_lines_are_told_where_sources_are_given():
     sources, references, outputs = sound()
     outputs[2], outputs[33] = sources[2], sources[33].lower()
@@ -189,17 +133,6 @@ def test_a_shift_is_told_first():
     found = list(notes([*outputs, ""], references).values())
     assert [note.fault for note in found] == ["shifted lines", "blank output"]
     assert "references 1 line(s) further down" in found[0].finding
-
-
-def test_an_output_of_another_text_is_told():
-    _, references, outputs = sound()
-    assert list(notes(outputs[N // 2 :] + outputs[: N // 2], references)) == ["unrelated"]
-
-
-def test_case_is_not_blamed_where_ignoring_it_helps_nothing():
-    references = ["Foo Bar eats a big red fish", "Foo Bar has a small cat there"] * 20
-    outputs = ["they eat a big red fish", "they have a small cat there"] * 20
-    assert "lower-cased on one side" not in notes(outputs, references)
 
 
 def test_one_of_several_references_excuses():

@@ -139,7 +139,7 @@ def test_without_sacremoses_its_rows_are_left_out_with_the_remedy(monkeypatch):
 
 
 def test_scores_lie_in_their_intervals_and_ter_is_not_counted_twice():
-    ter = ter_statistics(OUTPUTS, REFERENCES)
+    ter = ter_statistics(OUTPUTS, [REFERENCES])
     told = []
     card = score_card(
         OUTPUTS, REFERENCES, target_language="de", ter=ter, n_bootstrap=50, advance=told.append

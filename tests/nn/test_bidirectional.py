@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from headway.nn.bidirectional import TwoWayEncoder, mirror_of, mirrored
+from headway.nn.recurrent import TwoWayEncoder, mirror_of, mirrored
 
 
 def test_a_mirror_turns_real_tokens_round_and_leaves_padding():

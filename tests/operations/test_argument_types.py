@@ -21,8 +21,7 @@ from wrong_calls import UNKNOWN_NAMES, WRONG_CALLS
 from headway import TrainedLanguageModel, Translator
 from headway.core.errors import ConfigError, RunError, UserError
 from headway.localization.terms.keeping import Terms
-from headway.operations.argument_errors import ArgumentTypeError
-from headway.operations.argument_types import MOST_AT_ONCE
+from headway.operations.argument_types import MOST_AT_ONCE, ArgumentTypeError
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 

@@ -1,8 +1,8 @@
 """Sizes and lengths that follow the corpus and the budget."""
 
 import re
-import time
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,12 +10,15 @@ import pytest
 import torch
 
 from headway.core.config import merge
+from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
 from headway.core.settings import Settings
 from headway.core.train import fitted_warmup
+from headway.models import PRESETS
 from headway.runs import fitting, gradient
 from headway.runs.fitting import (
     SEEN,
+    Pace,
     fit_dropout,
     fit_steps,
     fit_validations,
@@ -23,8 +26,7 @@ from headway.runs.fitting import (
     spacing,
     time_to_learn,
 )
-from headway.runs.task_spec import Opening, Sizes
-from headway.translation.presets import PRESETS
+from headway.runs.task_spec import Run, Sizes
 from headway.translation.spec import SPEC
 
 
@@ -47,8 +49,7 @@ def test_steps_and_validations_fit_into_the_budget():
             within_s = time_to_learn(left_s, closing_s)
             assert 0.9 * left_s < within_s + closing_s <= left_s
             steps, why = fit_steps(
-                corpus(10**6), units_per_step=2000.0, step_s=0.2, validation_s=validation_s,
-                within_s=within_s, n_validations=n_validations,
+                corpus(10**6), Pace(2000.0, 0.2, validation_s, 0.0), within_s, n_validations,
             )  # fmt: skip
             taken_s = steps * 0.2 + n_validations * validation_s
             assert within_s - 0.2 < taken_s <= within_s
@@ -58,8 +59,7 @@ def test_steps_and_validations_fit_into_the_budget():
 def test_half_of_the_time_at_least_is_for_learning():
     assert time_to_learn(60.0, 50.0) == 30.0
     steps, _ = fit_steps(
-        corpus(10**6), units_per_step=2000.0, step_s=0.5, validation_s=20.0,
-        within_s=30.0, n_validations=4,
+        corpus(10**6), Pace(2000.0, 0.5, 20.0, 0.0), 30.0, 4,
     )  # fmt: skip
     assert steps == 30, "half of that for updates, however long validations take"
 
@@ -79,8 +79,8 @@ def test_a_budget_sets_the_length_unless_the_user_does(name, more, monkeypatch):
         said: list[str] = []
         settings = Settings.of(merge(PRESETS[name], given), kind)
         runtime = Runtime(torch.device("cpu"), torch.float32, 1, "a CPU")
-        opening = Opening(kind, None, runtime, given, "", time.monotonic(), said.append)
-        return gradient.fit(settings, opening).training, said
+        run = Run(kind, RunFolder(Path()), settings, None, runtime, said.append, given)
+        return gradient.fit(run).training, said
 
     training, said = fitted()
     assert 0 < training.within_s < 7200
@@ -94,8 +94,7 @@ def test_a_budget_sets_the_length_unless_the_user_does(name, more, monkeypatch):
 def test_without_a_budget_the_corpus_is_seen_a_number_of_times():
     for tokens, epochs in ((SEEN // 1000, 100), (SEEN // 50, 50), (10**9, 10)):
         steps, why = fit_steps(
-            corpus(tokens), units_per_step=1000.0, step_s=1.0, validation_s=1.0,
-            within_s=None, n_validations=40,
+            corpus(tokens), Pace(1000.0, 1.0, 1.0, 0.0), None, 40,
         )  # fmt: skip
         assert steps == pytest.approx(epochs * tokens / 1000, abs=1)
         assert f"{epochs} times" in why
@@ -105,8 +104,7 @@ def test_tuning_is_shorter_and_warms_up_faster_than_training_from_the_start():
     for tokens in (10_000, 10**6, 10**9):
         lengths = [
             fit_steps(
-                corpus(tokens), units_per_step=1000.0, step_s=1.0, validation_s=1.0,
-                within_s=None, n_validations=40, tuned=tuned,
+                corpus(tokens), Pace(1000.0, 1.0, 1.0, 0.0), None, 40, tuned,
             )[0]
             for tuned in (True, False)
         ]  # fmt: skip

@@ -21,6 +21,7 @@ from headway.runs.train import asked_for
 from headway.translation.spec import SPEC
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
+FOLDER = RunFolder(Path("run"))
 SHORT = [*FLAGS, "--training.max-steps=4"]
 
 
@@ -107,12 +108,12 @@ def test_a_presets_length_gives_way_to_a_budget_when_the_run_goes_on_too():
     given = {"training": {"budget": "2h"}}
     stored = merge(SPEC.presets["paper-base"], given, {"training": {"max_steps": 1200}})
     settings = Settings.of(stored, SPEC)
-    refuse_changes(SPEC, Request(given, Path("run"), preset="paper-base"), settings, {})
+    refuse_changes(SPEC, Request(given, FOLDER, preset="paper-base"), settings, {})
     asked = merge(given, {"training": {"max_steps": 7}})
     with pytest.raises(ConfigError, match=r"\[training\] max_steps is 1200, got 7"):
-        refuse_changes(SPEC, Request(asked, Path("run"), preset="paper-base"), settings, {})
+        refuse_changes(SPEC, Request(asked, FOLDER, preset="paper-base"), settings, {})
     with pytest.raises(ConfigError, match="keeps its settings"):
-        refuse_changes(SPEC, Request(given, Path("run"), preset="tiny"), settings, {})
+        refuse_changes(SPEC, Request(given, FOLDER, preset="tiny"), settings, {})
 
 
 OTHER_DATA = {
@@ -142,10 +143,10 @@ def test_the_same_files_go_on_under_any_path_and_whatever_else_is_refused_by_nam
     settings = Settings.of(merge(task, {"data": stored}), kind)
     for key, value in named.items():
         for same in (value, stored[key]):
-            refuse_changes(kind, Request({"data": {key: same}}, Path("run")), settings, {})
+            refuse_changes(kind, Request({"data": {key: same}}, FOLDER), settings, {})
     for key, value in others.items():
         with pytest.raises(ConfigError, match=rf"\[data\] {key} is .*, got .*\. Leave it out"):
-            refuse_changes(kind, Request({"data": {key: value}}, Path("run")), settings, {})
+            refuse_changes(kind, Request({"data": {key: value}}, FOLDER), settings, {})
 
 
 @pytest.mark.parametrize("name", [None, "paper-base"])
@@ -160,21 +161,21 @@ def test_what_was_asked_for_may_be_asked_again_whatever_came_of_it(name):
         "training": {"max_steps": 1600},
         "runtime": {"threads": 2},
     }
-    request = Request(given, Path("run"), preset=name)
+    request = Request(given, FOLDER, preset=name)
     began = merge(SPEC.presets[name] if name else {}, given)
     asked = json.loads(json.dumps(asked_for(SPEC, request, Settings.of(began, SPEC))))
     plans = {"training": {"plans": ((400, 2100),)}}
     settings = Settings.of(merge(began, came, plans), SPEC)
-    for same in (request, Request(came, Path("run")), Request({}, Path("run"), preset=name)):
+    for same in (request, Request(came, FOLDER), Request({}, FOLDER, preset=name)):
         refuse_changes(SPEC, same, settings, asked)
     for section, values in came.items():
         for key in values:
             other = {section: {key: "mask" if key == "codes" else "7"}}
             with pytest.raises(ConfigError, match=rf"\[{section}\] {key} is .*, got .*(mask|7)"):
-                refuse_changes(SPEC, Request(other, Path("run")), settings, asked)
+                refuse_changes(SPEC, Request(other, FOLDER), settings, asked)
     with pytest.raises(ConfigError, match=r"keeps its settings and its files; \[text\]"):
         refuse_changes(SPEC, request, settings, {})
-    request = Request({"model": {"type": "recurrent"}}, Path("run"))
+    request = Request({"model": {"type": "recurrent"}}, FOLDER)
     with pytest.raises(ConfigError, match=r"\[model\] type is 'transformer', got 'recurrent'"):
         refuse_changes(SPEC, request, settings, asked)
 

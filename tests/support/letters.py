@@ -52,7 +52,7 @@ class Table(nn.Module):
 
     def __init__(self, _: TableConfig, *, vocabulary_size: int, padding: int) -> None:
         super().__init__()
-        self.rows = nn.Embedding(vocabulary_size, vocabulary_size, sparse=True)
+        self.rows = nn.Embedding(vocabulary_size, vocabulary_size)
         nn.init.zeros_(self.rows.weight)
 
     def forward(self, fed: Tensor) -> Tensor:

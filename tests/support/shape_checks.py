@@ -11,7 +11,6 @@ SHAPED = (
     *("translation", "translator", "runs", "tasks", "exchange", "study"),
     "inspection",
     *("operations.recovery", "operations.time_budget", "operations.frozen"),
-    "operations.row_adam",
     "engine.shortlist",
 )
 """The parts of the package whose functions are checked: all that say shapes, and more."""

@@ -9,8 +9,7 @@ from headway.core.errors import ConfigError
 from headway.core.settings import Settings
 from headway.corpora.prepared import Prepared
 from headway.runs.task_spec import Sizes
-from headway.translation.fitting import LADDER, refuse_beyond_last
-from headway.translation.spec import SPEC
+from headway.translation.spec import LADDER, SPEC, refuse_beyond_last
 
 
 def test_the_preset_follows_what_is_distinct_however_often_it_is_seen():

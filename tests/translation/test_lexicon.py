@@ -7,7 +7,7 @@ import pytest
 
 from headway.core.dataset import EncodedPairs
 from headway.corpora import model_1
-from headway.translation import lexicon
+from headway.translation import shortlisting as lexicon
 
 N_TOKENS = 12
 PAIRS = [

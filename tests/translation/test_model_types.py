@@ -16,9 +16,8 @@ from headway.core.run_folder import RunFolder
 from headway.core.settings import Settings
 from headway.demo import generate
 from headway.inspection.attention_picture import AttentionMap, draw_attention
-from headway.models import MODELS
+from headway.models import MODELS, PRESETS
 from headway.translation.corpus_task import CorpusTask
-from headway.translation.presets import PRESETS
 from headway.translation.spec import SPEC
 from headway.translator import Translator
 

@@ -7,7 +7,7 @@ from headway.core.errors import ConfigError
 from headway.core.settings import Settings, preset, presets_of_type
 from headway.core.transformer import TransformerConfig
 from headway.corpora.mixing import Use
-from headway.translation.presets import PRESETS
+from headway.models import PRESETS
 from headway.translation.spec import SPEC
 
 

@@ -12,9 +12,8 @@ from headway.core.run_folder import RunFolder
 from headway.core.settings import Settings
 from headway.demo import generate
 from headway.runs.parent import TUNED_RATE, Parent
-from headway.translation.fitting import HELD_BACK
 from headway.translation.spec import SPEC
-from headway.translation.tuning import inherited
+from headway.translation.tuning import HELD_BACK, inherited
 
 
 def parent_with(path: Path, sections: Sections) -> Parent:

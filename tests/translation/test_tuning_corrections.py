@@ -19,8 +19,8 @@ from headway.demo import generate
 from headway.translation import tuning_corrections, tuning_data
 from headway.translation.replacements import Correction, Replacement
 from headway.translation.spec import SPEC
+from headway.translation.tuning import TakenUp, tuning_task
 from headway.translation.tuning_data import TunedPairs
-from headway.translation.tuning_task import TakenUp, tuning_task
 
 
 @pytest.fixture(scope="module")

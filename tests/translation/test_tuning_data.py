@@ -19,8 +19,8 @@ from headway.demo import generate
 from headway.translation import tuning_data
 from headway.translation.pairs import Pairs
 from headway.translation.spec import SPEC
+from headway.translation.tuning import TIE, tuning_task
 from headway.translation.tuning_data import TunedPairs, missing
-from headway.translation.tuning_task import TIE, tuning_task
 
 STEPS = ["--training.max-steps=6", "--training.checkpoint-every=3", "--runtime.threads=1"]
 

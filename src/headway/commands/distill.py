@@ -57,8 +57,11 @@ def distill(
     from headway.core.config import merge
     from headway.filling.distilling import distill as teach
     from headway.filling.distilling import lessons_for
+    from headway.operations.shipped import only_writer_of_run
     from headway.runs.task_spec import Request
 
     given = merge(parse_overrides(overrides, options=option_names(distill)), sections_of(flags))
     process_settings(given)
-    teach(lessons_for(run, out, source, tag, beam), Request(given, out, preset, resume), say)
+    lessons = lessons_for(run, out, source, tag, beam)
+    with only_writer_of_run(out, say) as folder:
+        teach(lessons, Request(given, folder, preset, resume), say)

@@ -32,7 +32,7 @@ class Searched(NamedTuple):
 
 
 class TextTranslator:
-    """A model and its sub-words; what may stand around it is `headway.translation.detailed`."""
+    """A model and its sub-words; what may stand around it is `headway.translation.decoding`."""
 
     def __init__(
         self,

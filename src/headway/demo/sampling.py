@@ -35,6 +35,11 @@ class Who:
     kinds: frozenset[str] = frozenset({"person"})
 
     @property
+    def named(self) -> Pair:
+        """In both languages."""
+        return self.en, self.zh
+
+    @property
     def third(self) -> bool:
         """Whether the present tense takes its -s."""
         return " does " in self.person
@@ -42,7 +47,7 @@ class Who:
     def slots(self) -> dict[str, Pair]:
         """What patterns may say of this person."""
         forms = zip(("be", "was", "aux", "have"), self.person.split(), strict=True)
-        named = {"who": (self.en, self.zh), "again": (self.again, self.again_zh)}
+        named = {"who": self.named, "again": (self.again, self.again_zh)}
         return named | {name: (form, "") for name, form in forms}
 
 
@@ -220,16 +225,6 @@ class Writer:
         forms = _PERSONS[person]
         return Who(name, name_zh, name, name, f"{name_zh} 的", forms, "it", name_zh, noun.kinds)
 
-    def known(self, noun: Noun) -> Pair:
-        """The same as two strings."""
-        thing = self.thing(noun)
-        return thing.en, thing.zh
-
-    def state(self) -> Pair:
-        """How somebody feels."""
-        found = self.random.choice([a for a in lexicon.adjectives() if "state" in a.kinds])
-        return found.en, found.zh
-
     def doing(self) -> Pair:
         """Swimming, reading a book."""
         fits = [v for v in lexicon.verbs() if "now" in v.tenses and v.by == "person"]
@@ -269,7 +264,7 @@ class Writer:
             return f"any {noun.many}", noun.zh
         if style == "bare":
             return self._bare(noun)
-        return self.count(noun) if style == "number" else self.known(noun)
+        return self.count(noun) if style == "number" else self.thing(noun).named
 
     # --- actions ----------------------------------------------------------------------------
 

@@ -43,12 +43,12 @@ def _of_noun(writer: Writer, noun: Noun) -> dict[str, Pair]:
         "one": writer.one_of(noun),
         "several": writer.several(noun),
         "count": writer.count(noun),
-        "known": writer.known(noun),
+        "known": writer.thing(noun).named,
         "many": (noun.many, noun.zh),
         "measured": (f"{noun.leads} {noun.many}", f"{noun.measure} {noun.zh}"),
         "own": (f"{owner.own} {noun.many if noun.lead else noun.one}", f"{owner.own_zh} {noun.zh}"),
         "noun": (f"the {noun.lead} {noun.one}", f"那{noun.measure} {noun.zh}"),
-        "thing": (thing.en, thing.zh),
+        "thing": thing.named,
         "is": thing.slots()["be"],
         "spot": writer.spot(noun.one),
     }
@@ -70,6 +70,11 @@ def _city(slots: Slots) -> Pair:
     return en.removeprefix("to "), zh
 
 
+def _state(slots: Slots) -> Pair:
+    state = slots.writer.random.choice(lexicon.adjectives_of(frozenset({"state"})))
+    return state.en, state.zh
+
+
 def _job(slots: Slots) -> Pair:
     job = slots.writer.noun({"job"})
     return job.one, job.zh
@@ -82,7 +87,7 @@ _DRAWN: dict[str, Callable[[Slots], Pair]] = {
     "job": _job,
     "past": lambda slots: slots.writer.when("past"),
     "future": lambda slots: slots.writer.when("future"),
-    "state": lambda slots: slots.writer.state(),
+    "state": _state,
     "doing": lambda slots: slots.writer.doing(),
     "liked": lambda slots: slots.writer.pastime(),
     "spot": lambda slots: slots.writer.spot(),
@@ -92,7 +97,7 @@ _DRAWN: dict[str, Callable[[Slots], Pair]] = {
     "n": lambda slots: slots.writer.pair("numbers", "few"),
     "weather": lambda slots: slots.writer.pair("weathers"),
     "this": lambda slots: slots.writer.random.choice((("this", "这"), ("that", "那"))),
-    "lost": lambda slots: slots.writer.known(slots.writer.noun({"thing", "wear", "pet"})),
+    "lost": lambda slots: slots.writer.thing(slots.writer.noun({"thing", "wear", "pet"})).named,
     "clause": lambda slots: _statement(slots.writer),
     "promise": lambda slots: slots.writer.action("promises"),
 }

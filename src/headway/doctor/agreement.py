@@ -72,7 +72,8 @@ class AgreementCheck:
         hinted = batch.marked(_either(batch, self._hints_code))
         for pair in batch.pairs if self._own else hinted:
             if odd_ones := odd_codes(pair, self._own):
-                take(CODES_DIFFER, pair, odd_ones, sure=_breaking(odd_ones))
+                breaks = float(bool(_PLACEHOLDER.search(odd_ones))) - float("`" in odd_ones)
+                take(CODES_DIFFER, pair, odd_ones, sure=breaks)
         for pair in batch.pairs:
             if pair.source == pair.target:
                 take(COPY, pair)
@@ -85,7 +86,8 @@ def odd_codes(pair: Pair, own: Sequence[OwnPattern] = ()) -> str:
     is compared. A reST role or reference is its target: its title may be translated.
     """
     source, target = (
-        Counter(text[a:b] for a, b, _ in find(text, own)) for text in map(_without_titles, pair[:2])
+        Counter(text[a:b] for a, b, _ in find(text, own))
+        for text in (_ROLE.sub(_target_alone, text) if "`" in text else text for text in pair[:2])
     )
     if all("|" in text for text in pair[:2]):
         source, target = Counter(set(source)), Counter(set(target))
@@ -98,22 +100,13 @@ def odd_codes(pair: Pair, own: Sequence[OwnPattern] = ()) -> str:
     return "; ".join(parts)
 
 
-def _without_titles(text: str) -> str:
-    """Every :role:`title <target>` and `title <target>`_ as the target alone, in small."""
-    return _ROLE.sub(_target_alone, text) if "`" in text else text
-
-
 def _target_alone(found: re.Match[str]) -> str:
+    """:role:`title <target>` and `title <target>`_ as the target alone, in small."""
     role, target, alone, reference = found.groups(default="")
     if not role and not reference:
         return found[0]
     name = " ".join((target or alone).split()).lstrip("!~").lower()
     return f"{role}`{name}`{reference}"
-
-
-def _breaking(odd_ones: str) -> float:
-    """How surely a program breaks on codes that differ: placeholders and tags first."""
-    return float(bool(_PLACEHOLDER.search(odd_ones))) - float("`" in odd_ones)
 
 
 def _marks(characters: Iterable[str]) -> NDArray[np.bool_]:

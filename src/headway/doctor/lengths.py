@@ -140,13 +140,9 @@ def _shifted(shift: Shift, n_pairs: int, serious: bool) -> Finding:
         remedy=f"Compare both files from a few lines before line {shift.first.line}: insert what "
         f"the {missing} lacks, or remove what has no translation; --drop misaligned --out OUT "
         "leaves out the whole stretch.",
-        examples=[_beginning(shift)],
+        examples=[Case(shift.first.file, shift.first.line, "", "", "begins about here")],
         serious=serious,
     )
-
-
-def _beginning(shift: Shift) -> Case:
-    return Case(shift.first.file, shift.first.line, "", "", "begins about here")
 
 
 def _unrelated(correlation: float, n_pairs: int) -> Finding:

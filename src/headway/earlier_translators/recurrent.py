@@ -28,8 +28,7 @@ from headway.earlier_translators.recurrent_decoders import (
     source_of,
 )
 from headway.nn.attention_weights import AttentionWeights
-from headway.nn.bidirectional import TwoWayEncoder
-from headway.nn.recurrent import Recurrence, RecurrentState
+from headway.nn.recurrent import Recurrence, RecurrentState, TwoWayEncoder
 
 RecurrentAttention = Literal["none", "additive", "dot"]
 

@@ -14,7 +14,7 @@ from headway.core.runtime import EngineName, available_cores
 from headway.core.search import METHODS, Ids, SearchRequest
 from headway.core.transformer import Transformer
 from headway.corpora.cache import silent
-from headway.decoding.begun import unbegun
+from headway.decoding.forced import unbegun
 from headway.engine.building import NoEngineError, engine_library
 from headway.engine.packing import Packed, Precision
 from headway.engine.shortlist import Shortlist, opened

@@ -25,8 +25,7 @@ from headway.core.interfaces import StepDecoder
 from headway.core.search import METHODS, Ids, SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
-from headway.decoding.begun import Begun
-from headway.decoding.forced import attention_over
+from headway.decoding.forced import Begun, attention_over
 from headway.engine.shortlist import opened
 
 BATCH: dict[str, Any] = {"max_batch_size": 1024, "batch_type": "tokens", "max_input_length": 0}

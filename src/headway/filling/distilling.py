@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +11,6 @@ from headway.core.errors import ConfigError, RunError
 from headway.core.run_folder import RunFolder
 from headway.filling.lessons import Lessons
 from headway.metrics.corpus_scores import score_translations
-from headway.operations.shipped import only_writer_of_run
 from headway.runs.loading import open_run
 from headway.runs.task_spec import Request, Say
 from headway.runs.train import train
@@ -33,7 +33,7 @@ class ModelCost(NamedTuple):
 
 
 def distill(lessons: Lessons, request: Request, say: Say) -> RunFolder:
-    """A finished student in `request.out`, whose sections are all but its texts.
+    """A finished student in `request.folder`, whose sections are all but its texts.
 
     What was begun there goes on with `request.resume`: the translations that are there stay.
 
@@ -41,24 +41,23 @@ def distill(lessons: Lessons, request: Request, say: Say) -> RunFolder:
     """
     refuse_texts(request.sections)
     open_run(SPEC, lessons.teacher, device="cpu")  # before hours of work
-    with only_writer_of_run(request.out, say) as folder:
-        if not folder.config.exists():
-            folder.refuse_taken()
-            if lessons.folder.exists() and not request.resume:
-                raise RunError(
-                    f"{request.out} already holds a distillation. Go on with it by --resume, or "
-                    "give another folder to --out."
-                )
-            lessons.begin()
-            lessons.write(say)
-        elif lessons.plan.exists():
-            lessons.begin()
-        else:
+    folder = request.folder
+    if not folder.config.exists():
+        folder.refuse_taken()
+        if lessons.folder.exists() and not request.resume:
             raise RunError(
-                f"{request.out} holds a run that was not taught. Give another folder to --out."
+                f"{folder.path} already holds a distillation. Go on with it by --resume, or "
+                "give another folder to --out."
             )
-    sections = merge(lessons.sections(), request.sections)
-    run = train(SPEC, Request(sections, request.out, request.preset, request.resume), say)
+        lessons.begin()
+        lessons.write(say)
+    elif lessons.plan.exists():
+        lessons.begin()
+    else:
+        raise RunError(
+            f"{folder.path} holds a run that was not taught. Give another folder to --out."
+        )
+    run = train(SPEC, replace(request, sections=merge(lessons.sections(), request.sections)), say)
     text = run.card.read_text(encoding="utf-8") if run.card.exists() else ""
     if _HEADING not in text:
         run.write_card(f"{text}\n{teacher_words(lessons, run, say)}")

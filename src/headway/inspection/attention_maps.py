@@ -61,7 +61,7 @@ def weights_of(analysis: PassageAnalysis, kind: str) -> Weights:
     }
     maps = np.stack([analysis.trace[layers[number]] for number in sorted(layers)])
     visible = analysis.trace.get(layers[min(layers)].replace(".weights", ".visible"), np.True_)
-    read, fed = source_pieces(analysis), fed_pieces(analysis)
+    read, fed = analysis.shown(analysis.passage.source), analysis.shown(analysis.passage.fed)
     special = analysis.inspected.special
     ids = analysis.passage.fed if kind == "decoder.self" else analysis.passage.source
     return Weights(
@@ -72,16 +72,6 @@ def weights_of(analysis: PassageAnalysis, kind: str) -> Weights:
         np.array([one in (special.decoder_begin, special.begin, special.end) for one in ids]),
         across=which == "cross",
     )
-
-
-def source_pieces(analysis: PassageAnalysis) -> list[str]:
-    """What the encoder reads."""
-    return analysis.inspected.shown(analysis.passage.source, analysis.passage.names)
-
-
-def fed_pieces(analysis: PassageAnalysis) -> list[str]:
-    """What the decoder is fed."""
-    return analysis.inspected.shown(analysis.passage.fed, analysis.passage.names)
 
 
 def _kind(weights: Weights) -> dict[str, Any]:

@@ -242,8 +242,7 @@ def draw_pictures(analysis: PassageAnalysis, folder: Path) -> Iterator[str]:
         model_type = analysis.inspected.settings.model_type
         raise ConfigError(f"--png draws attention; a model of type {model_type} has none.")
     passage = analysis.passage
-    source = analysis.inspected.shown(passage.source, passage.names)
-    fed = analysis.inspected.shown(passage.fed, passage.names)
+    source, fed = analysis.shown(passage.source), analysis.shown(passage.fed)
     if max(len(source), len(fed)) > MOST_TOKENS:
         raise ConfigError(
             f"--png draws texts of at most {MOST_TOKENS} tokens; this one has "

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from headway.core.hypothesis import Hypothesis, penalty
+from headway.inspection.attention_maps import in_steps
 from headway.inspection.beam_tree import Tree, search_tree
 from headway.inspection.html_page import packed
 from headway.inspection.inspected_model import InspectedModel, Writing, finite, text_of
@@ -29,7 +30,7 @@ def tokens(analysis: PassageAnalysis) -> dict[str, Any]:
     target = _tokens(inspected, [seen.taken for seen in analysis.course], passage.names)
     for token, seen in zip(target, analysis.course, strict=True):
         ids, probabilities = zip(*seen.likeliest, strict=True)
-        pieces = inspected.shown(ids, passage.names)
+        pieces = analysis.shown(ids)
         token |= {"log_prob": round(seen.log_prob, 6), "rank": seen.rank}
         token["entropy"] = round(seen.entropy, 6)
         token["top"] = [
@@ -96,16 +97,15 @@ def steps(analysis: PassageAnalysis) -> dict[str, Any]:
     every = [seen for course in courses.values() for seen in course]
     used = {token for seen in every for token, _ in seen.likeliest}
     used |= {token for seen in every for token in (seen.fed, seen.taken)}
-    spelled = zip(sorted(used), inspected.shown(sorted(used), passage.names), strict=True)
     return {
         "vocabulary": len(inspected.vocabulary),
-        "source": inspected.shown(passage.source, passage.names),
+        "source": analysis.shown(passage.source),
         "beam": settings.beam,
         "length_penalty": settings.length_penalty,
         "limit": writing.limit,
         "unwritten": list(inspected.special.unwritten),
         "begin": list(analysis.begin),
-        "pieces": {str(token): piece for token, piece in spelled},
+        "pieces": analysis.spelled(used),
         "courses": {
             name: _step_columns(course, settings.length_penalty)
             | {"text": text_of(inspected, outputs[name], passage.names)}
@@ -133,13 +133,8 @@ def _step_columns(course: Sequence[DecodingStep], alpha: float) -> dict[str, Any
         "entropies": [finite(seen.entropy) for seen in course],
         "likeliest": [[token for token, _ in seen.likeliest] for seen in course],
         "probabilities": [[float(f"{p:.6g}") for _, p in seen.likeliest] for seen in course],
-        "attention": _maps(looks) if looks else None,
+        "attention": packed(in_steps(np.stack(looks)), "u8", deflate=True) if looks else None,
     }
-
-
-def _maps(looks: Sequence[np.ndarray]) -> dict[str, Any]:
-    """Weights of all steps in 255ths."""
-    return packed(np.rint(255 * np.stack(looks)), "u8", deflate=True)
 
 
 def beams(analysis: PassageAnalysis) -> dict[str, Any]:
@@ -152,9 +147,7 @@ def beams(analysis: PassageAnalysis) -> dict[str, Any]:
     inspected, passage = analysis.inspected, analysis.passage
     writing, tree = analysis.searches.writing, analysis.searches.shown
     settings = tree.rules.settings
-    used = sorted({node.token for node in tree.nodes})
     deepest = max(node.depth for node in tree.nodes)
-    spelled = zip(used, inspected.shown(used, passage.names), strict=True)
 
     def shown(hypothesis: Hypothesis) -> dict[str, Any]:
         divisor = penalty(len(hypothesis.ids) + 1, settings.length_penalty)
@@ -173,7 +166,7 @@ def beams(analysis: PassageAnalysis) -> dict[str, Any]:
         "length_penalty": settings.length_penalty,
         "limit": writing.limit,
         "begin": list(analysis.begin),
-        "pieces": {str(one): piece for one, piece in spelled},
+        "pieces": analysis.spelled(node.token for node in tree.nodes),
         "penalties": [
             finite(float(penalty(depth, settings.length_penalty)))
             for depth in range(1, deepest + 1)

@@ -4,7 +4,7 @@ trainings: what each run logged, thinned so that a page can draw it, and no spik
 `page/main.js` says how a view gets its part."""
 
 import importlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,10 @@ def sentence(
         "off": list(off),
         "force": list(force),
     }
-    return found | {part: _maker(PARTS[part])(analysis) for part in parts}
+    for part in parts:
+        module, _, maker = PARTS[part].partition(":")
+        found[part] = getattr(importlib.import_module(module), maker)(analysis)
+    return found
 
 
 def run(inspected: InspectedModel) -> dict[str, Any]:
@@ -93,12 +96,6 @@ def run(inspected: InspectedModel) -> dict[str, Any]:
         ],
         "version": __version__,
     }
-
-
-def _maker(place: str) -> Callable[[PassageAnalysis], Any]:
-    module, _, name = place.partition(":")
-    maker: Callable[[PassageAnalysis], Any] = getattr(importlib.import_module(module), name)
-    return maker
 
 
 MOST_POINTS = 1000

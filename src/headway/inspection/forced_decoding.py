@@ -19,7 +19,7 @@ from headway.inspection.beam_tree import search_tree
 from headway.inspection.inspected_model import InspectedModel, Passage, text_of
 from headway.inspection.passage_analysis import writing_of
 from headway.inspection.word_merging import words_of
-from headway.operations.argument_errors import refuse_no_unicode
+from headway.operations.argument_types import refuse_no_unicode
 
 
 class ForcedWord(NamedTuple):

@@ -21,7 +21,7 @@ from headway.core.interfaces import State, StepDecoder
 from headway.core.runtime import Device
 from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
-from headway.operations.argument_errors import refuse_no_unicode
+from headway.operations.argument_types import refuse_no_unicode
 from headway.tasks import brought_by_run
 
 

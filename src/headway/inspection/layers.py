@@ -100,10 +100,8 @@ def _lens(analysis: PassageAnalysis) -> dict[str, Any] | None:
 
 
 def _shown(analysis: PassageAnalysis, found: Guesses) -> dict[str, Any]:
-    ids = sorted(set(found.ids.flatten().tolist()))
-    pieces = analysis.inspected.shown(ids, analysis.passage.names)
     return {
-        "pieces": {str(one): piece for one, piece in zip(ids, pieces, strict=True)},
+        "pieces": analysis.spelled(found.ids.flatten().tolist()),
         "ids": packed(found.ids.numpy(), "i32"),
         "values": packed(found.values.numpy()),
         "rank": packed(found.rank.numpy(), "i32"),

@@ -1,7 +1,7 @@
 """One text in one model, looked at once: its searches and its way step by step, which several parts
 of a page are made from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -146,6 +146,15 @@ class PassageAnalysis:
         all."""
         self.inspected, self.passage, self.begin, self.change = inspected, passage, begin, change
         self.room = room
+
+    def shown(self, ids: Sequence[int]) -> list[str]:
+        """Pieces as a reader would write them."""
+        return self.inspected.shown(ids, self.passage.names)
+
+    def spelled(self, ids: Iterable[int]) -> dict[str, str]:
+        """The same by id, each once, as JSON has names."""
+        used = sorted({*ids})
+        return {str(one): piece for one, piece in zip(used, self.shown(used), strict=True)}
 
     @cached_property
     def course(self) -> list[DecodingStep]:

@@ -30,7 +30,7 @@ from torch import Tensor, nn
 
 from headway.core.attention import MultiHeadAttention, ReadyMask
 from headway.core.errors import ConfigError
-from headway.core.layers import FeedForward, Layer, Residual, Stack
+from headway.core.layers import Layer, Residual, Stack
 from headway.nn.attention_weights import Lookable
 from headway.nn.positions import PositionedAttention
 from headway.nn.windowed import WindowedAttention, band
@@ -102,33 +102,25 @@ def traced(model: nn.Module, source: Sequence[int], fed: Sequence[int]) -> Trace
         for path, module in model.named_modules():
             name = path.replace("stack", "decoder", 1) if path.startswith("stack") else path
             if isinstance(module, Stack):
-                watch_stack(notes, name, module)
+                notes.watch_before(module, partial(note_input, notes, name))
             elif isinstance(module, Layer):
                 watch_layer(notes, name, module)
         watch_ends(notes, model, rows)
         logits = model(*rows)
     notes.note("logits", logits)
-    if not any(name.endswith(".weights") for name in notes.tensors):
-        note_attention(notes, model, rows)
-    return Traced(notes.tensors, logits)
-
-
-def note_attention(
-    notes: TensorRecorder, model: nn.Module, rows: Sequence[Int[Tensor, "1 _"]]
-) -> None:
-    """Where the decoder of a model of another make looks in the source, layer by layer."""
-    if isinstance(model, Lookable):
-        with suppress(ConfigError):  # its settings leave attention out
+    if isinstance(model, Lookable) and not any(name.endswith(".weights") for name in notes.tensors):
+        with suppress(ConfigError):  # where its settings leave attention out
             for n, weights in enumerate(model.look(*rows).cross):
                 notes.note(f"decoder.{n}.cross.weights", weights)
+    return Traced(notes.tensors, logits)
 
 
 # -- bricks of the Transformer ----------------------------------------------------------------
 
 
-def watch_stack(notes: TensorRecorder, name: str, stack: Stack) -> None:
-    """What goes into its first layer."""
-    notes.watch_before(stack, lambda x, *_: notes.note(f"{name}.input", x))
+def note_input(notes: TensorRecorder, name: str, x: Tensor, *_: object) -> None:
+    """What goes into the first layer of a stack."""
+    notes.note(f"{name}.input", x)
 
 
 def watch_layer(notes: TensorRecorder, name: str, layer: Layer) -> None:
@@ -138,7 +130,11 @@ def watch_layer(notes: TensorRecorder, name: str, layer: Layer) -> None:
     if layer.cross_attention is not None and layer.around_cross_attention is not None:
         watch_attention(notes, f"{name}.cross", layer.cross_attention)
         watch_residual(notes, f"{name}.cross", layer.around_cross_attention)
-    watch_feed_forward(notes, f"{name}.feed_forward", layer.feed_forward)
+    forward = layer.feed_forward
+    if hasattr(forward, "to_output"):  # inside: behind the activation, and the gate if there is one
+        inner, gives = (f"{name}.feed_forward.{one}" for one in ("inner", "output"))
+        notes.watch(forward.to_output, lambda given, _: notes.note(inner, given[0]))
+        notes.watch(forward, lambda _, output: notes.note(gives, output))
     watch_residual(notes, f"{name}.feed_forward", layer.around_feed_forward)
     notes.watch(layer, lambda _, output: notes.note(f"{name}.output", output))
 
@@ -155,7 +151,8 @@ def watch_attention(notes: TensorRecorder, name: str, attention: MultiHeadAttent
             notes.note(f"{name}.query", query)
             notes.note(f"{name}.key", key)
             if not hasattr(attention, "to_score"):  # then no product of the two is a score
-                notes.note(f"{name}.scores", scores_of(query, key, bias))
+                scores = (query / query.shape[-1] ** 0.5) @ key.transpose(-2, -1)
+                notes.note(f"{name}.scores", scores if bias is None else scores + bias.hidden)
         else:
             value = attention.split(attention.to_value(memory))
         notes.note(f"{name}.value", value)
@@ -168,16 +165,6 @@ def watch_attention(notes: TensorRecorder, name: str, attention: MultiHeadAttent
 
     notes.watch_before(attention, look)
     notes.watch(attention.to_output, look_behind)
-
-
-def scores_of(
-    query: Float[Tensor, "batch heads query d_k"],
-    key: Float[Tensor, "batch heads key d_k"],
-    bias: ReadyMask | None,
-) -> Float[Tensor, "batch heads query key"]:
-    """q k^T / sqrt(d_k), and what relative positions add: as `attention_weights` has it."""
-    scores = (query / query.shape[-1] ** 0.5) @ key.transpose(-2, -1)
-    return scores if bias is None else scores + bias.hidden
 
 
 def visible_to(
@@ -196,13 +183,6 @@ def visible_to(
         near = band(x.shape[1], window, causal=causal, device=x.device)
         visible = visible & near
     return visible
-
-
-def watch_feed_forward(notes: TensorRecorder, name: str, feed_forward: FeedForward) -> None:
-    """Its inner layer behind the activation (and the gate, if it has one), and what it gives."""
-    if hasattr(feed_forward, "to_output"):
-        notes.watch(feed_forward.to_output, lambda given, _: notes.note(f"{name}.inner", given[0]))
-        notes.watch(feed_forward, lambda _, output: notes.note(f"{name}.output", output))
 
 
 def watch_residual(notes: TensorRecorder, name: str, around: Residual) -> None:

@@ -14,19 +14,19 @@ from headway.corpora.store import Store
 from headway.language_models.estimation import Counting, NgramCounts, count_ngrams, smoothed
 from headway.language_models.ngram import NgramConfig
 from headway.operations.large_tensors import map_tensors, tensor_pieces
-from headway.runs.task_spec import Learned, Learner, Opening, Run, Tokens
+from headway.runs.task_spec import Learned, Learner, Run, Tokens
 
 
-def fit(settings: Settings, opening: Opening) -> Settings:
+def fit(run: Run) -> Settings:
     """Count, and fill in how many n-grams there are."""
-    config: NgramConfig = settings.model
+    config: NgramConfig = run.settings.model
     if config.smoothing == "backoff":
         raise ConfigError(
             "a model is smoothed as it is counted; backoff is the name for what an ARPA file says. "
             "Choose kneser-ney, or: headway import arpa FILE --out RUN."
         )
-    counts = counted(opening.data.train, counting_of(config, opening.data.vocabulary))
-    return replace(settings, model=replace(config, n_grams=counts.n_grams))
+    counts = counted(run.data.train, counting_of(config, run.data.vocabulary))
+    return replace(run.settings, model=replace(config, n_grams=counts.n_grams))
 
 
 def counting_of(config: NgramConfig, vocabulary: Tokens) -> Counting:

@@ -31,7 +31,6 @@ from headway.runs.task_spec import (
     CardWords,
     Learner,
     Load,
-    Opening,
     Run,
     Say,
     TaskSpec,
@@ -82,12 +81,13 @@ def task(settings: Settings, data: texts.Texts, runtime: Runtime) -> LanguageTas
     )
 
 
-def with_window(settings: Settings, opening: Opening) -> Settings:
+def with_window(run: Run) -> Settings:
     """With a window that holds twice what the model looks back at: windows overlap by half.
 
     Raises ConfigError where positions end before the window does, or where one was set that hides
     some of what the model looks back at.
     """
+    settings = run.settings
     model, window = settings.model, settings.training.window
     longest = model.max_length if getattr(model, "positions", "") == "learned" else math.inf
     n_before = getattr(model, "order", 1) - 1
@@ -99,14 +99,14 @@ def with_window(settings: Settings, opening: Opening) -> Settings:
     if not window:
         window = int(min(WINDOW, longest))
     if window < 2 * n_before:
-        if opening.given.get("training", {}).get("window"):
+        if run.given.get("training", {}).get("window"):
             raise ConfigError(
                 f"a window holds twice the {n_before} tokens that a model of order {n_before + 1} "
                 f"looks back at; got a window of {window}. Try --training.window {2 * n_before}, "
                 f"or --model.order {window // 2 + 1}."
             )
         window = 2 * n_before
-        opening.say(f"window: {window} tokens, twice what the model looks back at")
+        run.say(f"window: {window} tokens, twice what the model looks back at")
     return replace(settings, training=replace(settings.training, window=window))
 
 
@@ -114,10 +114,7 @@ def learner(settings: Settings) -> Learner:
     """By gradient, or by counting, once the window is known."""
     by = counting.COUNTING if settings.model_type in texts.COUNTING else GRADIENT
 
-    def fit(settings: Settings, opening: Opening) -> Settings:
-        return by.fit(with_window(settings, opening), opening)
-
-    return Learner(fit, by.learn)
+    return Learner(lambda run: by.fit(replace(run, settings=with_window(run))), by.learn)
 
 
 def load(settings: Settings) -> Load:

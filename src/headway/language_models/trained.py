@@ -8,13 +8,12 @@ import torch
 
 from headway.core.interfaces import StepDecoder
 from headway.core.runtime import Device, Precision
-from headway.decoding.sampling import draw
+from headway.decoding.methods import draw
 from headway.language_models.evaluation import Evaluation, evaluated
 from headway.language_models.scoring import Scorer
 from headway.language_models.spec import SPEC, WINDOW
 from headway.language_models.units import TokenUnit, Vocabulary
-from headway.operations.argument_errors import refuse_no_unicode
-from headway.operations.argument_types import in_shape, paths, string
+from headway.operations.argument_types import in_shape, paths, refuse_no_unicode, string
 from headway.operations.option_errors import other_than_fp32
 from headway.runs.loading import Opened, open_run
 

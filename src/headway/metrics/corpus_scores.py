@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float64
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
@@ -13,7 +12,6 @@ from headway.core.bleu import (
     Counts,
     Scores,
     SentenceStatistics,
-    bleu_formula,
     bleu_statistics,
     bleu_tokenizer,
     check_pairs,
@@ -28,13 +26,15 @@ def nobody(_: int) -> None:
     """Nobody is told of progress."""
 
 
-def counts_in_turn(
+def counted(
     metric: Any,
+    formula: Callable[[Counts], Scores],
     hypotheses: Sequence[str],
     references: Sequence[Sequence[str]],
     advance: Advance = nobody,
-) -> Float64[np.ndarray, "sentences numbers"]:
-    """`sentence_counts`, some sentences at a time, of which `advance` is told."""
+) -> SentenceStatistics:
+    """What one of sacreBLEU's metrics counts, against any of several references; some sentences at
+    a time, of which `advance` is told."""
     for lines in references:
         check_pairs(hypotheses, lines)
     parts = []
@@ -43,18 +43,7 @@ def counts_in_turn(
         sets = [lines[some] for lines in references]
         parts.append(sentence_counts(metric, hypotheses[some], sets))
         advance(len(parts[-1]))
-    return np.concatenate(parts)
-
-
-def bleu_under(
-    metric: BLEU,
-    hypotheses: Sequence[str],
-    references: Sequence[Sequence[str]],
-    advance: Advance = nobody,
-) -> SentenceStatistics:
-    """Counts for BLEU as `metric` takes them, against any of several references."""
-    counts = counts_in_turn(metric, hypotheses, references, advance)
-    return SentenceStatistics(counts, bleu_formula, metric)
+    return SentenceStatistics(np.concatenate(parts), formula, metric)
 
 
 def chrf_formula(counts: Counts) -> Scores:
@@ -72,18 +61,10 @@ def chrf_formula(counts: Counts) -> Scores:
 
 
 def chrf_statistics(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    *,
-    more_references: Sequence[Sequence[str]] = (),
-    word_order: int = 0,
-    lowercase: bool = False,
-    advance: Advance = nobody,
+    hypotheses: Sequence[str], references: Sequence[str], **how: Any
 ) -> SentenceStatistics:
     """Counts for chrF2, or with `word_order=2` (n-grams of words up to that) for chrF2++."""
-    metric = CHRF(word_order=word_order, lowercase=lowercase)
-    counts = counts_in_turn(metric, hypotheses, [references, *more_references], advance)
-    return SentenceStatistics(counts, chrf_formula, metric)
+    return counted(CHRF(**how), chrf_formula, hypotheses, [references])
 
 
 def bleu_by_language(

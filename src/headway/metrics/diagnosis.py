@@ -5,12 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Float64
 
-from headway.core.bleu import SentenceStatistics, bleu_statistics
-from headway.metrics.shifted_lines import CHARACTER, Overlaps, are_unrelated, find_shift, words
-from headway.metrics.tokenizers import TOKENIZERS, bleu_metric, tokenized_share
+from headway.core.bleu import SentenceStatistics
+from headway.languages.scripts import UNSPACED_SCRIPTS
 
 WORTH_SAYING = 0.005
 """Share of the lines below which loops and copies are put down to chance."""
@@ -43,11 +44,6 @@ class ScoredOutput:
     def rights(self, i: int) -> list[str]:
         return [lines[i] for lines in self.references]
 
-    def score(self, tokenize: str, *, lowercase: bool = False) -> float:
-        first, *more = self.references
-        metric = bleu_metric(tokenize, lowercase=lowercase)
-        return bleu_statistics(self.outputs, first, metric, more_references=more).score()
-
     def of(self, found: Sequence[int]) -> str:
         return f"{len(found):,} of {len(self.outputs):,} lines"
 
@@ -70,8 +66,7 @@ def diagnose(
 
 
 def _order(scored: ScoredOutput) -> Iterator[Note]:
-    overlaps = Overlaps(scored.outputs, scored.references[0])
-    shift = find_shift(overlaps)
+    shift = find_shift(scored.outputs, scored.references[0])
     if shift is not None:
         yield Note(
             "shifted lines",
@@ -80,15 +75,6 @@ def _order(scored: ScoredOutput) -> Iterator[Note]:
             f"words {shift.shifted:.2f}, as given {shift.straight:.2f}).",
             [shift.first + 1],
             "A line is missing, or split in two, above: compare the files there.",
-        )
-    elif are_unrelated(overlaps):
-        yield Note(
-            "unrelated",
-            "The output has no more in common with its own references than with those of other "
-            "lines.",
-            [],
-            "Compare the files: are they of one test set, in one order? Else nothing is learned "
-            "yet.",
         )
 
 
@@ -137,62 +123,6 @@ def _marks(scored: ScoredOutput) -> Iterator[Note]:
         if found:
             finding = f"{scored.of(found)} of the output hold marks such as {mark}."
             yield Note("marks of preparation", finding, _examples(found), remedy)
-
-
-def _tokens_apart(scored: ScoredOutput) -> Iterator[Note]:
-    sides = {"output": scored.outputs, "references": scored.references[0]}
-    shares = {name: tokenized_share(lines) for name, lines in sides.items()}
-    known = {name: share for name, share in shares.items() if share is not None}
-    tokenized = [name for name, share in known.items() if share > 0.5]
-    if len(known) < 2 or len(tokenized) != 1:
-        return
-    [side] = tokenized
-    yield Note(
-        "tokenized on one side",
-        f"A space stands before {100 * known['output']:.0f} % of the output's commas and full "
-        f"stops, and {100 * known['references']:.0f} % of the references'.",
-        _examples([i for i, line in enumerate(sides[side]) if tokenized_share([line])]),
-        f"Detokenize the {side}, or tokenize the other side alike.",
-    )
-
-
-def _unspaced(scored: ScoredOutput) -> Iterator[Note]:
-    if scored.bleu.metric.tokenizer_signature not in ("13a", "intl"):
-        return
-    written = Counter(bool(CHARACTER.match(word)) for line in scored.references[0]
-                      for word in words(line))  # fmt: skip
-    if written[True] > written[False]:
-        by_word, by_character = (scored.score(name) for name in ("13a", "char"))
-        yield Note(
-            "words of text without spaces",
-            "The references are written without spaces, and BLEU counts what stands between "
-            f"spaces as words: {by_word:.1f}; by characters it is {by_character:.1f}.",
-            [],
-            "Say the language, such as --target-language zh, ja or th.",
-        )
-
-
-def _case(scored: ScoredOutput) -> Iterator[Note]:
-    if scored.bleu.metric.lowercase:
-        return
-    for side, other in (("output", "references"), ("references", "output")):
-        pairs = zip(scored.outputs, scored.references[0], strict=True)
-        these = [pair if side == "output" else pair[::-1] for pair in pairs]
-        cased = [i for i, (_, there) in enumerate(these) if there != there.lower()]
-        lowered = [i for i in cased if these[i][0].strip() and these[i][0] == these[i][0].lower()]
-        if len(lowered) <= max(0.5 * len(cased), 0.1 * len(these)):
-            continue
-        tokenizer = scored.bleu.metric.tokenizer_signature
-        tokenizer = tokenizer if tokenizer in TOKENIZERS else "13a"
-        with_case, without = (scored.score(tokenizer, lowercase=fold) for fold in (False, True))
-        if without > 1.02 * with_case:
-            yield Note(
-                "lower-cased on one side",
-                f"{scored.of(lowered)} have capitals in the {other} and none in the {side}: BLEU "
-                f"({tokenizer}) is {with_case:.1f}, and {without:.1f} if case is ignored.",
-                _examples(lowered),
-                "Score with --lowercase, and say so; or restore the case.",
-            )
 
 
 def _copies(scored: ScoredOutput) -> Iterator[Note]:
@@ -273,9 +203,6 @@ _CHECKS: tuple[Callable[[ScoredOutput], Iterator[Note]], ...] = (
     _order,
     _blank,
     _marks,
-    _tokens_apart,
-    _unspaced,
-    _case,
     _copies,
     _loops,
     _length,
@@ -289,3 +216,71 @@ def _share(said: Sequence[str], among: set[str]) -> float:
 def _examples(found: Sequence[int]) -> list[int]:
     """Line numbers, from 1, of some of what was found."""
     return [i + 1 for i in found[:N_EXAMPLES]]
+
+
+# -- lines that go with other references ------------------------------------------------------
+
+SHIFTS = (-3, -2, -1, 1, 2, 3)
+LEAST_LINES, LEAST_GAIN = 20, 0.1
+"""A shift is believed if it fits this many lines, and by this much better on average."""
+_ALONE = "".join(UNSPACED_SCRIPTS.values())
+_WORD = re.compile(rf"[{_ALONE}]|[^\W{_ALONE}]+")
+
+
+class OutputShift(NamedTuple):
+    """A stretch of lines that fits other references better than its own."""
+
+    first: int
+    last: int
+    """Places of the lines, from 0, both included."""
+    lines: int
+    """Output n goes with reference n + lines."""
+    shifted: float
+    straight: float
+    """Mean overlap of words with and without the shift, from 0 to 1."""
+
+
+def find_shift(outputs: Sequence[str], references: Sequence[str]) -> OutputShift | None:
+    """The clearest shift, or None: a line may be missing, or split in two.
+
+    For each shift the stretch is taken in which it gains most over the lines as they are.
+    """
+    straight, *others = overlaps(outputs, references, (0, *SHIFTS))
+    best, best_gain = None, 0.0
+    for lines, shifted in zip(SHIFTS, others, strict=True):
+        sums = np.concatenate([[0.0], (shifted - straight).cumsum()])
+        last = int((sums[1:] - np.minimum.accumulate(sums[:-1])).argmax())
+        first = int(sums[: last + 1].argmin())
+        gain, n_lines = float(sums[last + 1] - sums[first]), last - first + 1
+        if n_lines >= LEAST_LINES and gain > max(best_gain, LEAST_GAIN * n_lines):
+            stretch = slice(first, last + 1)
+            means = float(shifted[stretch].mean()), float(straight[stretch].mean())
+            best, best_gain = OutputShift(first, last, lines, *means), gain
+    return best
+
+
+def overlaps(
+    outputs: Sequence[str], references: Sequence[str], shifts: Sequence[int]
+) -> Float64[np.ndarray, "shifts lines"]:
+    """What each output shares with the reference so many lines further down, from 0 to 1: Dice's
+    coefficient of their words, the rarer weighing more."""
+    n = len(outputs)
+    sides = [[frozenset(words(line)) for line in side] for side in (outputs, references)]
+    frequency = Counter(word for side in sides for line in side for word in line)
+    weight = {word: math.log(2 * n / count) for word, count in frequency.items()}
+
+    def weigh(line: frozenset[str]) -> float:
+        return sum((weight[word] for word in line), start=0.0)
+
+    totals = [[weigh(line) for line in side] for side in sides]
+    found = np.zeros((len(shifts), n))
+    for row, shift in enumerate(shifts):
+        for i in range(max(0, -shift), min(n, n - shift)):
+            if both := totals[0][i] + totals[1][i + shift]:
+                found[row, i] = 2 * weigh(sides[0][i] & sides[1][i + shift]) / both
+    return found
+
+
+def words(text: str) -> list[str]:
+    """Words without case and punctuation; of scripts without spaces, characters."""
+    return _WORD.findall(text.casefold())

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool
+from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from headway.core.bleu import (
@@ -12,6 +13,7 @@ from headway.core.bleu import (
     Counts,
     Scores,
     SentenceStatistics,
+    bleu_formula,
     bleu_tokenizer,
     check_pairs,
 )
@@ -20,9 +22,8 @@ from headway.languages.codes import base
 from headway.metrics.corpus_scores import (
     Advance,
     Score,
-    bleu_under,
-    chrf_statistics,
-    counts_in_turn,
+    chrf_formula,
+    counted,
     nobody,
     with_interval,
 )
@@ -99,29 +100,15 @@ def measure(
     sets = [references, *more_references]
     for lines in sets:
         check_pairs(hypotheses, lines)
-    metric = bleu_metric(
-        tokenize or bleu_tokenizer(target_language),
-        target_language=target_language,
-        lowercase=lowercase,
-    )
+    name = tokenize or bleu_tokenizer(target_language)
+    metric = bleu_metric(name, target_language=target_language, lowercase=lowercase)
+    chrf = CHRF(lowercase=lowercase)
     statistics = {
-        "bleu": bleu_under(metric, hypotheses, sets, advance),
-        "chrf": chrf_statistics(
-            hypotheses,
-            references,
-            more_references=more_references,
-            lowercase=lowercase,
-            advance=advance,
-        ),
+        "bleu": counted(metric, bleu_formula, hypotheses, sets, advance),
+        "chrf": counted(chrf, chrf_formula, hypotheses, sets, advance),
     }
     if ter:
-        statistics["ter"] = ter_statistics(
-            hypotheses,
-            references,
-            more_references=more_references,
-            target_language=target_language,
-            advance=advance,
-        )
+        statistics["ter"] = ter_statistics(hypotheses, sets, target_language, advance)
     return ScoredSystem(
         statistics,
         np.array(
@@ -217,18 +204,16 @@ def ter_formula(counts: Counts) -> Scores:
 
 def ter_statistics(
     hypotheses: Sequence[str],
-    references: Sequence[str],
-    *,
-    more_references: Sequence[Sequence[str]] = (),
+    references: Sequence[Sequence[str]],
     target_language: str | None = None,
     advance: Advance = nobody,
 ) -> SentenceStatistics:
-    """Counts for TER, which ignores case; Chinese and Japanese are split into characters, as
-    far as sacreBLEU knows them (Thai, Lao, Khmer, Burmese and Tibetan it does not)."""
+    """Counts for TER, which ignores case, against any of several references; Chinese and Japanese
+    are split into characters, as far as sacreBLEU knows them (Thai, Lao, Khmer, Burmese and Tibetan
+    it does not)."""
     unspaced = is_unspaced(target_language)
     metric = TER(normalized=unspaced, asian_support=unspaced)
-    counts = counts_in_turn(metric, hypotheses, [references, *more_references], advance)
-    return SentenceStatistics(counts, ter_formula, metric)
+    return counted(metric, ter_formula, hypotheses, references, advance)
 
 
 def difference(

@@ -8,17 +8,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sacrebleu.metrics.chrf import CHRF
+
 from headway.core.bleu import (
     UNSPACED,
     SentenceStatistics,
+    bleu_formula,
     check_pairs,
 )
 from headway.languages.codes import base
 from headway.metrics.corpus_scores import (
     Advance,
     Score,
-    bleu_under,
-    chrf_statistics,
+    chrf_formula,
+    counted,
     nobody,
     with_interval,
 )
@@ -133,26 +136,13 @@ def score_card(
             target_language=target_language,
             lowercase=convention.lowercase,
         )
-        counts = bleu_under(metric, hypotheses, sets, advance)
+        counts = counted(metric, bleu_formula, hypotheses, sets, advance)
         rows.append(row(counts, convention.name, "BLEU", convention.compares_to))
     beside = [
-        chrf_statistics(
-            hypotheses,
-            references,
-            more_references=more_references,
-            word_order=word_order,
-            advance=advance,
-        )
-        for word_order in (0, 2)
+        counted(CHRF(word_order=words), chrf_formula, hypotheses, sets, advance) for words in (0, 2)
     ]
     if ter is True:
-        ter = ter_statistics(
-            hypotheses,
-            references,
-            more_references=more_references,
-            target_language=target_language,
-            advance=advance,
-        )
+        ter = ter_statistics(hypotheses, sets, target_language, advance)
     if ter:
         beside.append(ter)
     else:

@@ -6,12 +6,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from headway.operations import argument_errors as refused
+from headway.core.errors import ConfigError, UserError
 
 MOST_AT_ONCE = 1024
 """Texts of an iterator that are read before the first of them is given back, at most."""
 
 Found = TypeVar("Found")
+
+
+class ArgumentTypeError(UserError, TypeError):
+    """An argument of a Python call is of a type that it cannot be."""
 
 
 def in_shape(
@@ -47,31 +51,32 @@ def strings(given: Any, name: str, first: int = 0) -> list[str]:
     Raises:
         ArgumentTypeError: it is no row, has no order, or one of them is no string.
     """
-    no_row = isinstance(given, (str, bytes, bytearray, Mapping, set, frozenset, os.PathLike))
-    if no_row or not isinstance(given, Iterable) or getattr(given, "ndim", 1) != 1:
-        raise refused.no_row(given, name)
+    odd = isinstance(given, (str, bytes, bytearray, Mapping, set, frozenset, os.PathLike))
+    if odd or not isinstance(given, Iterable) or getattr(given, "ndim", 1) != 1:
+        rule = "a string, a list of strings or an iterator of them"
+        raise _wrong(given, name, rule, _remedy(given, name))
     return [string(one, f"{name}[{number}]") for number, one in enumerate(given, first)]
 
 
 def string(given: Any, name: str) -> str:
     """A single string; raises ArgumentTypeError for anything else."""
     if not isinstance(given, str):
-        raise refused.no_string(given, name)
+        remedy = _remedy(given, name)
+        if isinstance(given, (list, tuple)):
+            flat = name.endswith("]")
+            remedy = "Give one flat list of strings." if flat else "Give one text at a time."
+        raise _wrong(given, name, "a string", remedy)
     return str(given)
 
 
 def path(given: Any, name: str) -> Path:
     """The path of a file or folder; raises ArgumentTypeError for anything else."""
     if not isinstance(given, (str, Path)):
-        raise refused.no_path(given, name)
+        in_memory = isinstance(given, (list, tuple, Mapping))
+        remedy = "Texts that are in memory are written to a file first." if in_memory else ""
+        rule = "the path of a file or folder, a string or a Path"
+        raise _wrong(given, name, rule, remedy)
     return Path(given)
-
-
-def table(given: Any, name: str) -> dict[str, Any]:
-    """Settings of one section; raises ArgumentTypeError for anything else."""
-    if not isinstance(given, Mapping):
-        raise refused.no_settings(given, name, '{"beam": 5}')
-    return dict(given)
 
 
 def paths(given: Any, name: str) -> list[Path]:
@@ -79,3 +84,49 @@ def paths(given: Any, name: str) -> list[Path]:
     if not isinstance(given, (list, tuple, Iterator)):
         return [path(given, name)]
     return [path(one, f"{name}[{number}]") for number, one in enumerate(given)]
+
+
+def table(given: Any, name: str, example: str = '{"beam": 5}') -> dict[str, Any]:
+    """Settings of one section; raises ArgumentTypeError for anything else."""
+    if not isinstance(given, Mapping):
+        raise _wrong(given, name, f"a mapping such as {example}", "")
+    return dict(given)
+
+
+def refuse_no_unicode(*texts: str) -> None:
+    """Raise ConfigError for a text that held bytes other than UTF-8 where it was typed."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            shown = text[:80].encode(errors="backslashreplace").decode()
+            raise ConfigError(
+                f"a text that is typed must be UTF-8; got '{shown}'. Type it in a "
+                "terminal whose LANG ends in UTF-8."
+            ) from None
+
+
+def _wrong(given: Any, name: str, rule: str, remedy: str) -> ArgumentTypeError:
+    kind, shown = type(given).__name__, "None"
+    if isinstance(given, (bool, int, float, bytes, os.PathLike)):
+        shown = f"{given!r:.60}, of type {kind}"
+    elif given is not None:
+        shown = f"an object of type {kind}"
+    return ArgumentTypeError(f"{name} must be {rule}; got {shown}. {remedy}".rstrip())
+
+
+def _remedy(given: Any, name: str) -> str:
+    """What to give in the place of what is no text."""
+    if isinstance(given, (bytes, bytearray)):
+        return "Decode it first, such as .decode('utf-8')."
+    if given is None or (isinstance(given, float) and given != given):
+        return "A text that is missing is ''."
+    if isinstance(given, Mapping):
+        return f"Give its values: list({name}.values())."
+    if isinstance(given, (set, frozenset)):
+        return "It has no order: give a list."
+    if isinstance(given, os.PathLike):
+        return "Read it first: open(.., encoding='utf-8') gives its lines."
+    if getattr(given, "ndim", 1) != 1:
+        return "Give one column of it."
+    return "What is no text can be made one: str(..)."

@@ -76,7 +76,7 @@ def names_below(parts: Sequence[str], names: Iterable[str], *, option: str) -> s
 class Frozen:
     """Parameters that need no gradient: float32 masters, and the copy that the model computes with.
 
-    They are one and the same where the model computes in float32. One of the two
+    They are one and the same where the model computes in float32. A
     `headway.core.optimizer.ParametersApart`.
     """
 

@@ -7,6 +7,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from headway.core.disk import disk_errors
@@ -23,24 +24,21 @@ class TakenError(UserError):
     """Another process is writing the same."""
 
 
-@contextmanager
-def alone(path: Path, say: Say) -> Iterator[None]:
+def alone(path: Path, say: Say) -> AbstractContextManager[None]:
     """Be the only process in this block for the file `path`; wait for another, and say so.
 
     A process that is killed leaves the file, but holds nothing. Where the file system knows no
     locks, that is said, and nobody waits.
     """
-    told = False
+    told: list[str] = []
 
     def wait(holder: str) -> None:
-        nonlocal told
         if not told:
             say(f"waiting for {holder}, which is doing the same ({path})")
-            told = True
+            told.append(holder)
         time.sleep(_ASK_AGAIN_S)
 
-    with _held(_locked(path, wait, say), path):
-        yield
+    return _locked(path, wait, say)
 
 
 def only_writer(what: Path, say: Say) -> AbstractContextManager[None]:
@@ -50,19 +48,14 @@ def only_writer(what: Path, say: Say) -> AbstractContextManager[None]:
         TakenError: another process writes it.
     """
     path = what / ".lock" if what.is_dir() else what.with_name(f".{what.name}.lock")
-    return _only_writer(path, what, say)
+    return _locked(path, partial(_refuse, what), say)
 
 
-@contextmanager
-def _only_writer(path: Path, what: Path, say: Say) -> Iterator[None]:
-    def refuse(holder: str) -> None:
-        raise TakenError(
-            f"one process at a time may write {what}; {holder} is at it. "
-            "Wait until it has ended, or give another place."
-        )
-
-    with _held(_locked(path, refuse, say), path):
-        yield
+def _refuse(what: Path, holder: str) -> None:
+    raise TakenError(
+        f"one process at a time may write {what}; {holder} is at it. "
+        "Wait until it has ended, or give another place."
+    )
 
 
 @contextmanager
@@ -79,7 +72,7 @@ def only_writer_of_folder(folder: Path, say: Say) -> Iterator[None]:
             for remaining in reversed(range(_TRIES)):
                 try:
                     folder.mkdir(parents=True, exist_ok=True)
-                    stack.enter_context(_only_writer(folder / ".lock", folder, say))
+                    stack.enter_context(_locked(folder / ".lock", partial(_refuse, folder), say))
                     break
                 # Another process just ended, and removed it.
                 except (FileNotFoundError, FileExistsError):
@@ -117,24 +110,37 @@ def only_writer_of_file(out: Path | None, say: Say) -> Iterator[None]:
         yield
 
 
-def _locked(path: Path, taken: Callable[[str], None], say: Say) -> int:
-    """The handle of a locked file; `taken` hears who has it, and returns to have it tried again."""
-    while True:
-        handle = _opened(path)
-        try:
-            if _lock(handle):
-                with suppress(FileNotFoundError):  # its holder removed it: the next has another one
-                    if os.path.samestat(os.fstat(handle), os.stat(path)):
-                        return handle
-            else:
-                taken(_holder(handle))
-        except OSError as error:
-            say(f"{path} cannot be locked ({error.strerror}); start nothing else that needs it")
-            return handle
-        except BaseException:
-            os.close(handle)
-            raise
+@contextmanager
+def _locked(path: Path, taken: Callable[[str], None], say: Say) -> Iterator[None]:
+    """Hold the file; `taken` hears who has it, and returns to have it tried again."""
+    while not _lock(handle := _opened(path), path, taken, say):
         os.close(handle)
+    try:
+        os.ftruncate(handle, 0)
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
+        yield
+    finally:
+        with suppress(OSError):  # Windows keeps a file that somebody waits for
+            path.unlink()
+        os.close(handle)
+
+
+def _lock(handle: int, path: Path, taken: Callable[[str], None], say: Say) -> bool:
+    try:
+        if not _locks(handle):
+            taken(_holder(handle))
+        elif os.path.samestat(os.fstat(handle), os.stat(path)):
+            return True  # else its holder removed it: the next has another one
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        say(f"{path} cannot be locked ({error.strerror}); start nothing else that needs it")
+        return True
+    except BaseException:
+        os.close(handle)
+        raise
+    return False
 
 
 def _opened(path: Path) -> int:
@@ -157,7 +163,7 @@ def _holder(handle: int) -> str:
     return "another process"
 
 
-def _lock(handle: int) -> bool:
+def _locks(handle: int) -> bool:
     try:
         if os.name == "nt":
             import msvcrt
@@ -171,16 +177,3 @@ def _lock(handle: int) -> bool:
     except (BlockingIOError, PermissionError):
         return False
     return True
-
-
-@contextmanager
-def _held(handle: int, path: Path) -> Iterator[None]:
-    try:
-        os.ftruncate(handle, 0)
-        os.lseek(handle, 0, os.SEEK_SET)
-        os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
-        yield
-    finally:
-        with suppress(OSError):  # Windows keeps a file that somebody waits for
-            path.unlink()
-        os.close(handle)

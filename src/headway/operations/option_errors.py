@@ -36,22 +36,14 @@ def no_option(token: str, sections: Sequence[str], options: Iterable[str]) -> Co
 
 
 _ELSEWHERE = {
-    "lr": "learning_rate", "batch_size": "batch_tokens", "batch": "batch_tokens",
-    "max_tokens": "batch_tokens", "epochs": "max_steps", "max_epochs": "max_steps",
-    "num_epochs": "max_steps", "steps": "max_steps", "max_updates": "max_steps",
-    "train_steps": "max_steps", "time": "budget", "gpu": "device", "cuda": "device",
-    "fp16": "precision", "bf16": "precision", "amp": "precision", "num_threads": "threads",
-    "num_workers": "workers", "beam_size": "beam", "num_beams": "beam", "nbest": "n_best",
-    "vocab_size": "vocabulary_size", "vocab": "vocabulary_size", "bpe_size": "vocabulary_size",
-    "hidden_size": "d_model", "embed_dim": "d_model", "emb_size": "d_model", "ffn_dim": "d_ff",
-    "num_heads": "heads", "attention_heads": "heads", "n_heads": "heads",
-    "num_layers": "encoder_layers", "layers": "encoder_layers", "warmup": "warmup_steps",
-    "clip": "clip_norm", "grad_clip": "clip_norm", "max_grad_norm": "clip_norm",
-    "update_freq": "accumulate", "gradient_accumulation_steps": "accumulate",
-    "save_every": "checkpoint_every", "valid_every": "checkpoint_every",
-    "early_stopping": "patience", "lenpen": "length_penalty", "min_freq": "min_count",
-    "src": "source", "tgt": "target", "output": "out", "save_dir": "out", "input": "source",
-    "random_seed": "seed", "arch": "preset", "scheduler": "schedule", "lr_scheduler": "schedule",
+    "lr": "learning_rate", "batch_size": "batch_tokens", "max_tokens": "batch_tokens",
+    "epochs": "max_steps", "max_epochs": "max_steps", "steps": "max_steps", "time": "budget",
+    "gpu": "device", "cuda": "device", "fp16": "precision", "num_workers": "workers",
+    "beam_size": "beam", "num_beams": "beam", "vocab_size": "vocabulary_size",
+    "hidden_size": "d_model", "ffn_dim": "d_ff", "num_heads": "heads", "layers": "encoder_layers",
+    "warmup": "warmup_steps", "grad_clip": "clip_norm", "save_every": "checkpoint_every",
+    "early_stopping": "patience", "src": "source", "tgt": "target", "output": "out",
+    "save_dir": "out", "arch": "preset", "scheduler": "schedule",
 }  # fmt: skip
 """What other toolkits call them."""
 

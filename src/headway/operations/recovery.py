@@ -4,11 +4,10 @@ Entered only then: a batch does not fit into memory, a loss is not finite, the d
 checkpoint that the end needs is damaged. Whatever is done is said.
 """
 
-import errno
-import math
 import os
 import time
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,7 +17,7 @@ from headway.core import checkpoint
 from headway.core.disk import DiskError, disk_errors, free_bytes
 from headway.core.errors import HeadwayError, RunError, StoppedError, command, out_of_memory
 from headway.core.optimizer import saved_tensors
-from headway.core.tensor_files import load_tensors, save_tensors
+from headway.core.tensor_files import load_tensors
 from headway.core.trainer import NotFiniteError, Trainer, split
 
 LOOK_AGAIN_S = 5.0
@@ -33,7 +32,7 @@ def put_right(trainer: Trainer[Any], error: Exception) -> bool:
     if isinstance(error, NotFiniteError):
         return go_back(trainer, error)
     if isinstance(error, DiskError):
-        return _DISKS.setdefault(trainer, FullDisk()).wait_for_room(trainer, error)
+        return wait_for_room(trainer, error)
     if isinstance(error, RunError):
         return leave_out_damaged(trainer)
     return out_of_memory(error) and halve(trainer, error)
@@ -108,54 +107,47 @@ def begin_again(trainer: Trainer[Any]) -> None:
 # -- a full disk ------------------------------------------------------------------------------
 
 
-class FullDisk:
-    """Pauses a training until the disk has room for what is to be written."""
+@dataclass
+class Refusal:
+    """What the disk refused to write, at which step, and since when although it has room."""
 
-    def __init__(self) -> None:
-        self.step, self.refused_since, self.told = -1, math.inf, list[str]()
+    step: int
+    since: float
+    told: bool = False
 
-    def wait_for_room(self, trainer: Trainer[Any], error: DiskError) -> bool:
-        """True once there is room; False where the disk cannot be written to, or goes on refusing
-        although it has room. Raises StoppedError if training was asked to stop meanwhile."""
-        begun, n_bytes, place = time.monotonic(), trainer.n_bytes_due, trainer.folder.path
-        first = trainer.progress.step != self.step
-        if first:
-            self.step, self.refused_since, self.told = trainer.progress.step, math.inf, []
-        waited = False
-        while error.full:
-            clear_leftovers(trainer)
-            free = free_bytes(place)
-            if free < n_bytes:
-                self.refused_since = math.inf
-            elif first or waited:
-                if self.told:
-                    self.tell(trainer, "there is room again: training goes on")
-                trainer.clock += time.monotonic() - begun
-                return True
-            else:  # it has refused although there is room
-                self.refused_since = min(self.refused_since, begun)
-                waited_s = time.monotonic() - self.refused_since
-                if waited_s > PATIENCE_S or room_is_not_the_matter(error, free, n_bytes):
-                    return False
-            self.tell(
-                trainer,
-                f"the disk is full: {size(n_bytes)} are needed in {place}, {size(free)} are free. "
-                f"Training pauses at step {self.step:,} until there is room; Ctrl-C ends it, "
-                f"{last_saved(trainer)}",
-            )
-            rest(trainer)
-            waited = True
+
+_REFUSED: WeakKeyDictionary[Trainer[Any], Refusal] = WeakKeyDictionary()
+"""What trainings have last waited for."""
+
+
+def wait_for_room(trainer: Trainer[Any], error: DiskError) -> bool:
+    """Pause until the disk has room, and have it written again: at once, where there seems to be.
+
+    False where the disk cannot be written to, or has refused for `PATIENCE_S` although it has room,
+    as where there is a quota. Raises StoppedError if training was asked to stop meanwhile.
+    """
+    begun, n_bytes, place = time.monotonic(), trainer.n_bytes_due, trainer.folder.path
+    step, known = trainer.progress.step, _REFUSED.get(trainer)
+    first = known is None or known.step != step
+    if known is None or first:
+        known = _REFUSED[trainer] = Refusal(step, begun)
+    if not error.full or begun - known.since > PATIENCE_S:
         return False
-
-    def tell(self, trainer: Trainer[Any], message: str) -> None:
-        """Say it, once a step."""
-        if message[:9] not in self.told:
-            self.told.append(message[:9])
-            trainer.reporter.say(message)
-
-
-_DISKS: WeakKeyDictionary[Trainer[Any], FullDisk] = WeakKeyDictionary()
-"""Those that trainings have waited for."""
+    clear_leftovers(trainer)
+    if (free := free_bytes(place)) < n_bytes or not first:
+        if not known.told:
+            trainer.reporter.say(
+                f"the disk is full: {size(n_bytes)} are needed in {place}, {size(free)} are free. "
+                f"Training pauses at step {step:,} until there is room; Ctrl-C ends it, "
+                f"{last_saved(trainer)}"
+            )
+        known.told = True
+        rest(trainer)
+        while free_bytes(place) < n_bytes:
+            rest(trainer)
+            known.since = time.monotonic()
+    trainer.clock += time.monotonic() - begun
+    return True
 
 
 def clear_leftovers(trainer: Trainer[Any]) -> None:
@@ -167,13 +159,6 @@ def clear_leftovers(trainer: Trainer[Any]) -> None:
             *whole, cut = metrics.read_bytes().splitlines(keepends=True) or [b""]
             if not cut.endswith(b"\n"):
                 os.truncate(metrics, sum(map(len, whole)))
-
-
-def room_is_not_the_matter(error: DiskError, free: float, n_bytes: int) -> bool:
-    """Whether waiting is of no use. A quota is not seen in the free space, and may be raised."""
-    cause = error.__cause__
-    quota = isinstance(cause, OSError) and cause.errno == errno.EDQUOT
-    return free >= 2 * n_bytes and not quota
 
 
 def rest(trainer: Trainer[Any]) -> None:
@@ -206,46 +191,44 @@ def size(n_bytes: int | float) -> str:
 
 
 def leave_out_damaged(trainer: Trainer[Any]) -> bool:
-    """Have the weights chosen without the checkpoints that cannot be read.
-
-    The run's model is what scored best, and stands in for the best checkpoint. False if none is
-    damaged, or all are.
-    """
-    progress, folder = trainer.progress, trainer.folder
+    """Have the weights chosen without the checkpoints that cannot be read. False if none is
+    damaged, or all are."""
+    progress, folder = trainer.progress, trainer.folder.checkpoints
     window = progress.validated[-trainer.settings.average :]
-    steps = {*trainer.averaged(), *window, *trainer.begun_with}
-    whole: list[int] = []
-    damaged: list[int] = []
-    for step in sorted(steps):
-        file = checkpoint.folder_of(folder.checkpoints, step) / checkpoint.WEIGHTS
+    whole, damaged = list[int](), list[int]()
+    for step in sorted({*trainer.averaged(), *window, *trainer.begun_with}):
         try:
-            load_tensors(file)
+            load_tensors(checkpoint.folder_of(folder, step) / checkpoint.WEIGHTS)
+            whole.append(step)
         except RunError:
             damaged.append(step)
-            if step == progress.best_step and _stands_in(trainer, file):
-                whole.append(step)
-        else:
-            whole.append(step)
+            trainer.reporter.say(f"the weights of step {step:,} are damaged: chosen without them")
     if not damaged or not whole:
         return False
     progress.validated = whole  # others' weights were not kept
-    for step in damaged:
-        if step not in whole:
-            trainer.reporter.say(f"the weights of step {step:,} are damaged: chosen without them")
-    if progress.best_step not in whole:
+    if progress.best_step in damaged:
         progress.best_step = whole[-1]
-        last = checkpoint.folder_of(folder.checkpoints, whole[-1]) / checkpoint.WEIGHTS
+        last = checkpoint.folder_of(folder, whole[-1]) / checkpoint.WEIGHTS
         trainer.save_model(load_tensors(last))
     return True
 
 
-def _stands_in(trainer: Trainer[Any], file: Path) -> bool:
-    try:
-        save_tensors(load_tensors(trainer.folder.model), file)
-    except RunError:
-        return False
-    trainer.reporter.say(
-        f"the weights of step {trainer.progress.best_step:,}, the best, are damaged: "
-        f"{trainer.folder.model.name} stands in for them"
-    )
-    return True
+# -- what earlier versions wrote of a training ------------------------------------------------
+
+
+def upgraded(progress: Mapping[str, Any]) -> dict[str, Any]:
+    """The progress in a state.json; the first version counted two kinds of token by fixed names."""
+    known = dict(progress)
+    known.setdefault("best_rank", known.get("best_score", float("-inf")))
+    if "landing" in known:
+        known["decay_start"] = known.pop("landing")
+    if "counts" not in known:
+        known["counts"] = {name: known.pop(name) for name in ("source_tokens", "target_tokens")}
+        loss, units, time_s = (known["sums"][name] for name in ("loss", "tokens", "time_s"))
+        known["sums"] = {"loss": loss, "units": units, "time_s": time_s}
+    return known
+
+
+def bring_up_to_date(_trainer: Any, state: dict[str, Any]) -> None:
+    """`headway.core.training_interfaces.Callback.load_state_dict`."""
+    state["progress"] = upgraded(state["progress"])

@@ -10,7 +10,7 @@ from pathlib import Path
 from headway.core.disk import refuse_undecodable
 from headway.core.errors import RunError
 from headway.core.run_folder import RunFolder
-from headway.operations.argument_errors import no_path
+from headway.operations import argument_types
 from headway.operations.locks import Say, only_writer_of_folder
 
 SHIPPED = Path(__file__).parent.parent / "shipped" / "demo"
@@ -36,9 +36,8 @@ def place_of(run: Path) -> Path:
 
 def open_folder(run: str | Path) -> RunFolder:
     """The folder of a run that is named; raises RunError when there is none."""
-    if not isinstance(run, str | Path):
-        raise no_path(run, "run")
-    return RunFolder.open(place_of(Path(run)))
+    place = Path(run) if isinstance(run, str | Path) else argument_types.path(run, "run")
+    return RunFolder.open(place_of(place))
 
 
 def refuse_shipped(run: Path) -> None:

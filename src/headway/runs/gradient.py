@@ -1,37 +1,102 @@
-"""Learning by gradient: updates until it is time, then the best weights.
+"""Learning by gradient: updates until it is time, then the best weights; and what a person sees of
+it while it runs, and how they stop it.
 
 The other way to learn is to count, as n-gram models do: see `headway.runs.task_spec.Learner`.
 """
 
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, redirect_stderr
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from types import FrameType
+from typing import Any, TextIO, cast
 
 import torch
+from rich.console import Console
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+from rich.progress import Progress as Bar
 from torch import nn
 
 from headway.core import train
-from headway.core.optimizer import (
-    ParametersApart,
-    exact_parameters,
-    load_weights,
-    parameters_of,
-)
+from headway.core.errors import CONTROLS
+from headway.core.optimizer import ParametersApart, exact_parameters, load_weights
 from headway.core.run_folder import RunFolder
 from headway.core.settings import Settings
 from headway.core.tensor_files import load_tensors
+from headway.core.train import ValidationLines, clock
 from headway.core.trainer import Trainer
-from headway.core.training_interfaces import Callback, Reporter
+from headway.core.training_interfaces import Callback, Progress, Reporter
 from headway.operations import frozen
-from headway.operations.earlier_checkpoints import bring_up_to_date
-from headway.operations.recovery import put_right
-from headway.operations.row_adam import RowAdam
+from headway.operations.recovery import bring_up_to_date, put_right
+from headway.operations.streams import let_go
 from headway.operations.time_budget import TIME_BUDGET, PlannedTraining
 from headway.runs import fitting, parent
-from headway.runs.console import ConsoleReporter, stop_on_signal
-from headway.runs.task_spec import Learned, Learner, Opening, Run
+from headway.runs.task_spec import Learned, Learner, Run
 
 ALWAYS = (Callback(load_state_dict=bring_up_to_date), Callback(on_error=put_right))
 """What hangs on every training; each is entered only when something is wrong, or old."""
+
+
+def fit(run: Run) -> Settings:
+    """What was left open, from the data, the budget and the speed of this machine."""
+    training = run.settings.training
+    if training.freeze or training.init_from:
+        parent.refuse_unfitting(drawn(run), training)
+    return fitting.fit(run, lambda rehearsed: build_trainer(rehearsed, ValidationLines(run.say)))
+
+
+def learn(run: Run, resume: bool) -> Learned:
+    """Train to the end and choose the weights.
+
+    Raises StoppedError after Ctrl-C, SIGTERM or SIGHUP, with everything saved.
+    """
+    training = run.settings.training
+    reporter = ConsoleReporter(training.max_steps)
+    with reporter.bar:
+        trainer = run.trainer = build_trainer(run, reporter)
+        with stop_on_signal(reporter.say) as stop_asked:
+            train.learn(
+                trainer, run.say, resume=resume, begin=lambda _: begin(run), stop_asked=stop_asked
+            )
+    choose = parent.choose if trainer.begun_with else Trainer.choose
+    chosen = choose(trainer, run.spec.rank(run))
+    run.say(f"the model is {chosen}")
+    load_weights(trainer.eval_model, load_tensors(run.folder.model))
+    if training.init_from:
+        parent.say_what_it_brought(run, chosen)
+    with torch.inference_mode():
+        # Stored with the mark that the run is finished; killed before, it chooses again, alike.
+        now: Any = trainer.settings
+        ended = replace(now, within_s=0.0, closing_s=0.0)
+        run.settings = replace(run.spec.tune(run), training=ended)
+    progress = trainer.progress
+    counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in progress.counts.items())
+    each = f" in {training.accumulate} parts" if training.accumulate > 1 else ""
+    return Learned(
+        chosen,
+        f"{progress.step:,} updates of at most {training.batch_tokens:,} padded tokens{each},\n"
+        f"{counts}, {clock(progress.time_s)}, seed {run.settings.runtime.seed},\n"
+        f"on {run.runtime.described}.",
+    )
+
+
+GRADIENT = Learner(fit, learn)
+
+
+def begin(run: Run) -> None:
+    """What comes before the first update: frozen parts are told, a parent's weights taken."""
+    training, trainer = run.settings.training, run.trainer
+    if training.freeze:
+        run.say(frozen.in_words(trainer.model, training.freeze))
+    if training.init_from and not trainer.progress.validated:
+        parent.begin_with(run)
+
+
+# -- the trainer ------------------------------------------------------------------------------
 
 
 def build_trainer(run: Run, reporter: Reporter) -> Trainer[Any]:
@@ -40,6 +105,12 @@ def build_trainer(run: Run, reporter: Reporter) -> Trainer[Any]:
     task = run.spec.task(run.settings, run.data, run.runtime)
     eval_model, model = drawn(run), drawn(run)
     return trainer_of(model, eval_model, task, run.folder, settings, dtype=dtype, reporter=reporter)
+
+
+def drawn(run: Run) -> nn.Module:
+    """The model of a run, with weights drawn from the run's seed."""
+    seed, device = run.settings.runtime.seed, run.runtime.device
+    return train.drawn(lambda: run.spec.build(run.settings, run.data.vocabulary), seed, device)
 
 
 def trainer_of(
@@ -65,96 +136,94 @@ def trainer_of(
 def parameters_apart(
     model: nn.Module, dtype: torch.dtype, settings: PlannedTraining
 ) -> list[ParametersApart]:
-    """What is not Adam's: parts that are frozen, or need no gradient, stay as they are; and of a
-    module with `sparse` set, such as `nn.Embedding(.., sparse=True)`, only rows in a batch are
-    updated."""
+    """What is not Adam's: parts that are frozen, or need no gradient, stay as they are."""
     if settings.freeze:
         frozen.freeze(model, settings.freeze)
-    betas, epsilon = (settings.adam_beta1, settings.adam_beta2), settings.adam_epsilon
-    parameters = dict(model.named_parameters())
-    in_rows = parameters_of(model, lambda module: getattr(module, "sparse", False))
-    still = {name: p for name, p in parameters.items() if not p.requires_grad}
-    rows = {name: p for name, p in parameters.items() if p.requires_grad and p in in_rows}
-    apart: list[ParametersApart] = []
-    if rows:
-        apart.append(RowAdam(rows, betas, epsilon))
-    if still:
-        apart.append(frozen.Frozen(still, exact_parameters(model, dtype), dtype))
-    return apart
+    still = {name: p for name, p in model.named_parameters() if not p.requires_grad}
+    return [frozen.Frozen(still, exact_parameters(model, dtype), dtype)] if still else []
 
 
-def drawn(run: Run) -> nn.Module:
-    """The model of a run, with weights drawn from the run's seed."""
-    seed, device = run.settings.runtime.seed, run.runtime.device
-    return train.drawn(lambda: run.spec.build(run.settings, run.data.vocabulary), seed, device)
+# -- what a person sees -----------------------------------------------------------------------
 
 
-def fit(settings: Settings, opening: Opening) -> Settings:
-    """Fill in batches, rate, length, warm-up and dropout where they were left open.
+class ConsoleReporter(ValidationLines):
+    """Writes to stderr, with a bar `with reporter.bar:`."""
 
-    What depends on the data or on the machine's speed is a matter of `headway.runs.fitting`.
-    """
-    training = settings.training
-    if training.freeze or training.init_from:
-        parent.refuse_unfitting(drawn(fitting.rehearsal(settings, opening)), training)
-    training = train.usual(training)
-    if training.budget or not (training.max_steps and training.checkpoint_every):
-        training = fitting.fit_length(replace(settings, training=training), opening, build_trainer)
-    if not training.warmup_steps:
-        warmup_steps = train.fitted_warmup(training.max_steps, tuned=bool(training.init_from))
-        training = replace(training, warmup_steps=warmup_steps)
-    elif training.warmup_steps > training.max_steps // 2:
-        opening.say(fitting.long_warmup(training))
-    settings = replace(settings, training=training)
-    if training.schedule == "paper":
-        settings = fitting.with_peak_of_equation_3(settings, opening)
-    if opening.preset and opening.preset in opening.spec.fits_dropout:
-        settings = fitting.grown_dropout(settings, opening)
-    return settings
+    def __init__(self, max_steps: int) -> None:
+        self.console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self.live = sys.stderr.isatty()
+        columns = (BarColumn(bar_width=20), TaskProgressColumn(), TextColumn("{task.description}"))
+        self.bar = Bar(*columns, console=self.console, transient=True, disable=not self.live)
+        self.task = self.bar.add_task("starting", total=max_steps)
+        self.first: tuple[int, float] | None = None
+        self.last_line = time.monotonic()
+        super().__init__(self.print)
 
+    def print(self, message: str) -> None:
+        """One line."""
+        self.console.print(message.translate(CONTROLS), markup=False)
 
-def begin(run: Run) -> None:
-    """What comes before the first update: frozen parts are told, a parent's weights taken."""
-    training, trainer = run.settings.training, run.trainer
-    if training.freeze:
-        run.say(frozen.in_words(trainer.model, training.freeze))
-    if training.init_from and not trainer.progress.validated:
-        parent.begin_with(run)
-
-
-def learn(run: Run, resume: bool) -> Learned:
-    """Train to the end and choose the weights.
-
-    Raises StoppedError after Ctrl-C, SIGTERM or SIGHUP, with everything saved.
-    """
-    training, folder, say = run.settings.training, run.folder, run.say
-    reporter = ConsoleReporter(training.max_steps)
-    with reporter.bar:
-        trainer = run.trainer = build_trainer(run, reporter)
-        with stop_on_signal(reporter.say) as stop_asked:
-            train.learn(
-                trainer, say, resume=resume, begin=lambda _: begin(run), stop_asked=stop_asked
-            )
-    choose = parent.choose if trainer.begun_with else Trainer.choose
-    chosen = choose(trainer, run.spec.rank(run))
-    say(f"the model is {chosen}")
-    load_weights(trainer.eval_model, load_tensors(folder.model))
-    if training.init_from:
-        parent.say_what_it_brought(run, chosen)
-    with torch.inference_mode():
-        # Stored with the mark that the run is finished; killed before, it chooses again, alike.
-        now: Any = trainer.settings
-        ended = replace(now, within_s=0.0, closing_s=0.0)
-        run.settings = replace(run.spec.tune(run), training=ended)
-    progress = trainer.progress
-    counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in progress.counts.items())
-    each = f" in {training.accumulate} parts" if training.accumulate > 1 else ""
-    return Learned(
-        chosen,
-        f"{progress.step:,} updates of at most {training.batch_tokens:,} padded tokens{each},\n"
-        f"{counts}, {train.clock(progress.time_s)}, seed {run.settings.runtime.seed},\n"
-        f"on {run.runtime.described}.",
-    )
+    def step(
+        self, progress: Progress, *, loss: float, speed: float, unit: str, last_step: int
+    ) -> None:
+        """Move the bar; without a terminal, a line every half minute."""
+        self.first = self.first or (progress.step, progress.time_s)
+        steps, spent = progress.step - self.first[0], progress.time_s - self.first[1]
+        text = f"step {progress.step:,} of {last_step:,}  loss {loss:.3f}  {speed:,.0f} {unit}/s"
+        if steps:
+            text += f"  {clock(spent / steps * (last_step - progress.step))} left"
+        self.bar.update(self.task, completed=progress.step, total=last_step, description=text)
+        if not self.live and time.monotonic() - self.last_line > 30:
+            self.last_line = time.monotonic()
+            self.say(text)
 
 
-GRADIENT = Learner(fit, learn)
+@contextmanager
+def stop_on_signal(say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
+    """Inside, a first signal sets a flag that the yielded function reads; a second one kills, but
+    for SIGHUP, which a terminal that is closed may send twice. Under nohup it stays ignored."""
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked.is_set  # only the main thread may set handlers
+        return
+    hangup = getattr(signal, "SIGHUP", None)  # not on Windows
+
+    def handle(number: int, _frame: FrameType | None) -> None:
+        if asked.is_set() and number != hangup:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        asked.set()
+        say(f"{signal.Signals(number).name}: saving, then stopping (Ctrl-C: stop without saving)")
+
+    signals = [signal.SIGINT, signal.SIGTERM]
+    if hangup is not None and signal.getsignal(hangup) == signal.SIG_DFL:
+        signals.append(hangup)
+    before = {number: signal.signal(number, handle) for number in signals}
+    try:
+        yield asked.is_set
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class Forgiving:
+    """Standard error as it is now; what cannot be written there is not said, and ends nothing."""
+
+    def __init__(self) -> None:
+        self.stream = sys.stderr
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.stream, name)
+        return partial(self._tried, found) if name in ("write", "flush") else found
+
+    def _tried(self, write: Any, *text: str) -> Any:
+        try:
+            return write(*text)
+        except OSError as error:
+            let_go(self.stream, error)
+            return sum(map(len, text))
+
+
+def forgiving_stderr() -> AbstractContextManager[TextIO]:
+    """Inside, no training is lost for want of somebody who reads what it says."""
+    return redirect_stderr(cast("TextIO", Forgiving()))

@@ -76,7 +76,8 @@ def open_run(spec: TaskSpec, run: str | Path, *, device: Device = "auto") -> Ope
             f"Go on with: {command('train', '--out', folder.path, '--resume')}"
         )
     folder.refuse_damaged()
-    vocabulary = fitting_vocabulary(spec, settings, folder)
+    found = shapes(folder.model)
+    vocabulary = fitting_vocabulary(spec, settings, folder, folder.model, found)
     with torch.random.fork_rng(devices=[]), _Undrawn():
         model = spec.build(settings, vocabulary)
     (spec.load(settings) if spec.load else copied)(model, folder.model)
@@ -91,19 +92,25 @@ def copied(model: nn.Module, weights: Path) -> None:
 
 
 def fitting_vocabulary(
-    spec: TaskSpec, settings: Settings, folder: RunFolder, file: Path | None = None
+    spec: TaskSpec, settings: Settings, folder: RunFolder, weights: Path, found: Shapes
 ) -> Any:
-    """The vocabulary of a run whose weights, those of the model or in `file`, go with its settings.
+    """The vocabulary of a run whose weights, in a file that has the `found` shapes, go with its
+    settings.
 
-    Only their header is read, and the model is built without memory: however large config.toml says
-    that it is, it cannot be larger than a file that is there.
+    The model is built without memory: however large config.toml says that it is, it cannot be
+    larger than a file that is there.
 
     Raises:
         RunError: the weights are others.
     """
-    weights = file or folder.model
-    found = shapes(weights)
-    refuse_larger_vocabulary(folder, found)
+    rows = max((size for _, shape in found.values() for size in shape), default=0)
+    limit = (1 << 20) + _BYTES_PER_PIECE * rows
+    if folder.tokenizer.exists() and folder.tokenizer.stat().st_size > limit:
+        raise RunError(  # before it is read: a large one takes ten times its size in memory
+            f"a vocabulary has a row of weights for each piece; {folder.tokenizer} is larger than "
+            f"{limit:,} bytes, and {folder.model} has {rows:,} rows at most. Put the two files of "
+            "one run together."
+        )
     vocabulary = spec.vocabulary(folder.path)
     rule = f"weights must be those that {folder.config} describes; {weights} has "
     remedy = ". Put the two files of one run together."
@@ -119,18 +126,3 @@ def fitting_vocabulary(
             )
             raise RunError(f"{rule}{held} for {name} where {needed} belongs{remedy}")
     return vocabulary
-
-
-def refuse_larger_vocabulary(folder: RunFolder, found: Shapes) -> None:
-    """Raise RunError where a tokenizer has far more in it than weights that have so many rows.
-
-    A large one takes ten times its size in memory, before it can be seen that it does not fit.
-    """
-    rows = max((size for _, shape in found.values() for size in shape), default=0)
-    limit = (1 << 20) + _BYTES_PER_PIECE * rows
-    if folder.tokenizer.exists() and folder.tokenizer.stat().st_size > limit:
-        raise RunError(
-            f"a vocabulary has a row of weights for each piece; {folder.tokenizer} is larger than "
-            f"{limit:,} bytes, and {folder.model} has {rows:,} rows at most. Put the two files of "
-            "one run together."
-        )

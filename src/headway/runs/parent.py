@@ -12,16 +12,15 @@ from headway.core.config import Sections
 from headway.core.disk import checksum
 from headway.core.errors import ConfigError, RunError, command
 from headway.core.optimizer import saved_tensors
-from headway.core.run_folder import RunFolder
-from headway.core.settings import Settings, upgraded
+from headway.core.run_folder import MODEL, RunFolder
+from headway.core.settings import Settings
 from headway.core.tensor_files import load_finite, shapes
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Validation
 from headway.operations.frozen import all_parameters, freeze, names_below
-from headway.operations.shipped import open_folder
 from headway.operations.time_budget import PlannedTraining
 from headway.runs.loading import fitting_vocabulary
-from headway.runs.task_spec import Request, Run, TaskSpec
+from headway.runs.task_spec import Run, TaskSpec
 
 FREE_OF_MODEL = frozenset(
     "dropout attention_dropout activation_dropout variational residual_gain".split()
@@ -41,30 +40,20 @@ class Parent:
     vocabulary: Any = None
 
     @classmethod
-    def of_request(cls, request: Request, spec: TaskSpec) -> "Parent":
-        """The run that a new one is to begin with.
-
-        Raises:
-            ConfigError: a preset is named as well.
-            RunError: it is none, not finished, or damaged.
-        """
-        run = request.sections["training"]["init_from"]
-        if request.preset:
-            raise ConfigError(
-                f"a run that begins with another's weights has its sizes as well; got --preset "
-                f"{request.preset} and --init-from {run}. Leave one of them out."
-            )
-        return cls.open(Path(run), spec)
-
-    @classmethod
-    def open(cls, run: Path, spec: TaskSpec | None = None) -> "Parent":
+    def open(cls, run: Path, spec: TaskSpec | None = None, preset: str | None = None) -> "Parent":
         """A run to begin with; one of a kind is compared with its settings before it is read.
 
         Raises:
-            ConfigError: a setting of it is none, or its weights were not learned but counted.
+            ConfigError: a preset is named as well, a setting of it is none, or its weights were not
+                learned but counted.
             RunError: there is none, it is not finished, or its weights are damaged.
         """
-        folder = open_folder(run)
+        if preset:
+            raise ConfigError(
+                "a run that begins with another's weights has its sizes as well; got --preset "
+                f"{preset} and --init-from {run}. Leave one of them out."
+            )
+        folder = RunFolder.open(run)
         folder.refuse_damaged()
         if not folder.model.exists() or not folder.finished:
             raise RunError(
@@ -79,7 +68,8 @@ class Parent:
                     f"a run begins with weights that were learned; those of {run} were counted "
                     f"({settings.model_type}). Leave --init-from out, and name all texts at once."
                 )
-            vocabulary = fitting_vocabulary(spec, settings, folder)
+            found = shapes(folder.model)
+            vocabulary = fitting_vocabulary(spec, settings, folder, folder.model, found)
         parent = cls(folder, checksum(folder.model), vocabulary)
         parent.weights()
         return parent
@@ -92,11 +82,7 @@ class Parent:
             RunError: it is gone.
         """
         stored = folder.record()["parent"]
-        return cls(open_folder(Path(stored["run"])), stored["sha256"])
-
-    def sections(self) -> Sections:
-        """Its settings, as this version writes them."""
-        return upgraded(self.folder.settings())
+        return cls(RunFolder.open(stored["run"]), stored["sha256"])
 
     def weights(self) -> dict[str, Tensor]:
         """Its weights by name, in float32.
@@ -149,9 +135,10 @@ def refuse_contradictions(
                 )
 
 
-def refuse_unknown_parts(model: nn.Module, training: PlannedTraining) -> None:
-    """Raise ConfigError where a part that is to be frozen or drawn anew is not there, or where
-    nothing is left to be trained."""
+def refuse_unfitting(model: nn.Module, training: PlannedTraining) -> None:
+    """Raise what `begin_with` would of this model, and ConfigError for parts that it has not, or
+    where nothing is left to be trained, while no run has been written. Of the parent only names and
+    shapes are read."""
     names = [name for name, _ in all_parameters(model)]
     names_below(training.reinit, names, option="--reinit")
     freeze(model, training.freeze)
@@ -160,14 +147,8 @@ def refuse_unknown_parts(model: nn.Module, training: PlannedTraining) -> None:
             f"training needs a weight that may change; --freeze {' '.join(training.freeze)} leaves "
             "none. Leave a part out."
         )
-
-
-def refuse_unfitting(model: nn.Module, training: PlannedTraining) -> None:
-    """Raise what `begin_with` would of this model, and for parts that it has not, while no run has
-    been written. Of the parent only names and shapes are read."""
-    refuse_unknown_parts(model, training)
     if training.init_from:
-        found = shapes(open_folder(Path(training.init_from)).model)
+        found = shapes(Path(training.init_from) / MODEL)
         weights = {name: torch.empty(size, device="meta") for name, (_, size) in found.items()}
         beginning(saved_tensors(model), weights, training.reinit, model)
 
@@ -292,10 +273,10 @@ def say_what_it_brought(run: Run, chosen: str) -> None:
 
 def origin(folder: RunFolder) -> str:
     """For the model card: which run the model began with, and how good that was."""
+    first = first_score(folder)
     parent = folder.record().get("parent") if folder.data.exists() else None
     if not parent:
         return ""
-    first = first_score(folder)
     scored = (
         f",\nwhose {first[0].upper()} on the validation data was {first[1]:.2f}" if first else ""
     )

@@ -25,7 +25,7 @@ def stopped_run(spec: TaskSpec, request: Request, say: Say) -> Run | None:
         ConfigError: other settings or files are given than it has.
         DataError: a file has changed since.
     """
-    folder = RunFolder(request.out)
+    folder: RunFolder = request.folder
     refuse_unwritable(folder)
     folder.refuse_damaged()
     settings = Settings.of_run(folder, spec)
@@ -33,7 +33,7 @@ def stopped_run(spec: TaskSpec, request: Request, say: Say) -> Run | None:
         asked = folder.record().get("asked") if folder.data.exists() else None
         refuse_changes(spec, request, settings, asked or {})
     if folder.finished:
-        say(f"{request.out} is finished; nothing to resume.")
+        say(f"{folder.path} is finished; nothing to resume.")
         return None
     data = spec.read(settings, vocabulary_of_newest(spec, settings, folder), say)
     if folder.data.exists():
@@ -51,10 +51,10 @@ def vocabulary_of_newest(spec: TaskSpec, settings: Settings, folder: RunFolder) 
     for step in reversed(resumable(folder.checkpoints)):
         weights = folder_of(folder.checkpoints, step) / WEIGHTS
         try:
-            shapes(weights)
+            found = shapes(weights)
         except RunError:  # which is said when it is set aside
             continue
-        return fitting_vocabulary(spec, settings, folder, weights)
+        return fitting_vocabulary(spec, settings, folder, weights, found)
     return spec.vocabulary(folder.path)
 
 
@@ -72,30 +72,22 @@ def refuse_changes(
         if settings.training.budget:
             base.get("training", {}).pop("max_steps", None)  # the budget's length stands
     given, made_since = merge(base, request.sections), {"training": {"plans": ()}}
-    wanted = merge(settings.sections(), made_since, given)
-    if type_of(spec, wanted) != settings.model_type:
-        raise refusal("model", "type", settings.model_type, type_of(spec, wanted))
-    had, now = whole(spec, settings), whole(spec, Settings.of(wanted, spec))
-    began = asked.get("sections", {})
+    had, began = settings.sections(), asked.get("sections", {})
+    wanted = merge(had, made_since, given)
+    now = {"model": {"type": type_of(spec, wanted)}}
+    if now["model"]["type"] == settings.model_type:
+        made = Settings.of(wanted, spec)
+        had = merge(had, {"data": spec.absolute(settings.data)})
+        now = merge(made.sections(), {"data": spec.absolute(made.data)})
     for section, keys in given.items():
         for key in [key for key in keys if key in now.get(section, {})]:
             got, stored = now[section][key], had[section][key]
             once = began.get(section, {}).get(key, stored)
             if got != stored and json.dumps(got) != json.dumps(once):  # where tuples are lists
-                raise refusal(section, key, stored, got)
-
-
-def whole(spec: TaskSpec, settings: Settings) -> Sections:
-    """All settings, with files by paths that hold from any folder."""
-    return merge(settings.sections(), {"data": spec.absolute(settings.data)})
-
-
-def refusal(section: str, key: str, had: object, got: object) -> ConfigError:
-    """What to say of a setting that a resumed run does not have."""
-    return ConfigError(
-        f"A resumed run keeps its settings and its files; [{section}] {key} is {had!r}, got "
-        f"{got!r}. Leave it out, or start a new run."
-    )
+                raise ConfigError(
+                    f"A resumed run keeps its settings and its files; [{section}] {key} is "
+                    f"{stored!r}, got {got!r}. Leave it out, or start a new run."
+                )
 
 
 def refuse_changed_data(folder: RunFolder, data: Any) -> None:

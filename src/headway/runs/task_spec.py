@@ -1,5 +1,6 @@
 """What a task brings: one value of `TaskSpec`, all that the rest of the package knows of it."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 from headway.core.config import Sections, absolute_files, merge
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
-from headway.core.settings import Settings
+from headway.core.settings import Settings, upgraded
 from headway.core.subwords import SpecialIds
 
 if TYPE_CHECKING:
@@ -106,11 +107,11 @@ class Learned(NamedTuple):
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for, before anything was looked at."""
+    """What the user asked for, in a folder that is open to this process alone."""
 
     sections: Sections
     """The TOML file and the flags, merged."""
-    out: Path
+    folder: RunFolder
     preset: str | None = None
     resume: bool = False
 
@@ -125,31 +126,21 @@ class Run:
     data: Any
     runtime: Runtime
     say: Say
+    given: Sections = field(default_factory=dict)
+    """What the user set."""
+    preset: str = ""
+    """The preset that was chosen for the data; empty where it was named, or where there is none."""
+    started: float = field(default_factory=time.monotonic)
+    """When the command began: a budget counts from there."""
     trainer: Any = None
     """The `Trainer` of a model that learns by gradient, from when it is built."""
-
-
-@dataclass(frozen=True)
-class Opening:
-    """What the settings that were left open are filled in from."""
-
-    spec: "TaskSpec"
-    data: Any
-    runtime: Runtime
-    given: Sections
-    """What the user set."""
-    preset: str
-    """The preset that was chosen for the data; empty where it was named, or where there is none."""
-    started: float
-    """When the command began (`time.monotonic`): a budget counts from there."""
-    say: Say
 
 
 class Learner(NamedTuple):
     """How weights come to be: by gradient (`headway.runs.gradient.GRADIENT`), or by counting."""
 
-    fit: Callable[[Settings, Opening], Settings]
-    """Fill in how long and how fast it learns."""
+    fit: Callable[[Run], Settings]
+    """The run's settings, with how long and how fast it learns."""
     learn: Callable[[Run, bool], Learned]
     """Leave `model.safetensors` in the run's folder; True: go on where a checkpoint is."""
 
@@ -187,7 +178,7 @@ def as_it_is(run: Run) -> Settings:
 
 def shape_of_parent(parent: Any, given: Sections, _say: Say) -> Sections:
     """The parent's [model], but for what was set."""
-    return merge({"model": parent.sections().get("model", {})}, given)
+    return merge({"model": upgraded(parent.folder.settings()).get("model", {})}, given)
 
 
 def files_alone(given: Sections, settings: Settings, data: Any) -> Sections:

@@ -3,7 +3,6 @@
 import os
 import platform
 import time
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,12 @@ from headway.core.optimizer import saved_tensors
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import available_cores, cpu_name, start
 from headway.core.settings import Settings, preset
-from headway.operations.shipped import only_writer_of_run, place_of
-from headway.runs.console import forgiving_stderr
-from headway.runs.fitting import choose_preset, presets_that_fit
-from headway.runs.gradient import GRADIENT
+from headway.operations.time_budget import seconds
+from headway.runs.fitting import presets_that_fit
+from headway.runs.gradient import GRADIENT, forgiving_stderr
 from headway.runs.parent import Parent, origin
 from headway.runs.resuming import stopped_run
-from headway.runs.task_spec import Learned, Learner, Opening, Request, Run, Say, TaskSpec
+from headway.runs.task_spec import Learned, Learner, Request, Run, Say, TaskSpec
 from headway.version import __version__
 
 
@@ -30,50 +28,46 @@ def train(spec: TaskSpec, request: Request, say: Say) -> RunFolder:
 
     Raises UserError for what the user can put right, StoppedError after Ctrl-C, SIGTERM or SIGHUP.
     """
-    given = request.sections
-    init_from = given.get("training", {}).get("init_from")
-    if init_from:  # to be found from any folder
-        given = merge(given, {"training": {"init_from": str(place_of(Path(init_from)).absolute())}})
-        request = replace(request, sections=given)
-    with forgiving_stderr(), only_writer_of_run(request.out, say) as folder:
-        if request.resume and folder.config.exists():
+    with forgiving_stderr():
+        if request.resume and request.folder.config.exists():
             run = stopped_run(spec, request, say)
-            return finish(run, again=True) if run else folder
-        folder.refuse_taken()
-        return finish(begun_run(spec, request, folder, say), again=False)
+            return finish(run, again=True) if run else request.folder
+        request.folder.refuse_taken()
+        return finish(begun_run(spec, request, say), again=False)
 
 
-def begun_run(spec: TaskSpec, request: Request, folder: RunFolder, say: Say) -> Run:
+def begun_run(spec: TaskSpec, request: Request, say: Say) -> Run:
     """Read the data, settle every setting, and put down in the folder what the run is."""
     started = time.monotonic()
-    given, parent = request.sections, None
-    allowed: list[str] = []  # presets to choose from once the data are known
-    if given.get("training", {}).get("init_from"):
-        parent = Parent.of_request(request, spec)
+    given, parent, allowed = request.sections, None, list[str]()
+    if init_from := given.get("training", {}).get("init_from"):
+        parent = Parent.open(Path(init_from), spec, request.preset)
         given = spec.inherit(parent, given, say)
     elif request.preset:
         given = merge(preset(spec, request.preset, given), given)
     else:
-        allowed = presets_that_fit(spec, given)
+        allowed = presets_that_fit(spec, given)  # to choose from once the data are known
     sizes = {"model": spec.presets[allowed[0]].get("model", {})} if allowed else {}
     early = Settings.of(merge(sizes, given), spec)  # wrong ones are found before an hour of reading
     runtime = start(early.runtime)
     say(f"runs on {runtime.described}")
     if parent:
         say(f"begins with {parent.folder.path}: its weights, sub-words and shape")
-    data = spec.read(early, parent.vocabulary if parent else None, say)
-    chosen = choose_preset(spec, allowed, early, data, runtime, say) if allowed else ""
-    if chosen:
+    data, chosen = spec.read(early, parent.vocabulary if parent else None, say), ""
+    if allowed:
+        budget_s, on_gpu = seconds(early.training.budget), runtime.device.type == "cuda"
+        chosen, why = spec.choose_preset(spec.sizes(data), budget_s, on_gpu, allowed)
+        say(f"preset {chosen}: {why}")
         given = merge(spec.presets[chosen], given)
     asked = Settings.of(given, spec)
     found = merge(spec.complete(given, asked, data), {"runtime": {"threads": runtime.threads}})
     settings = Settings.of(merge(given, found), spec)
-    opening = Opening(spec, data, runtime, request.sections, chosen, started, say)
-    settings = learner(spec, settings).fit(settings, opening)
-    write_record(folder, data, parent, asked_for(spec, request, asked))
-    data.save_vocabulary(folder)
-    folder.write_settings(settings.sections())
-    return Run(spec, folder, settings, data, runtime, say)
+    run = Run(spec, request.folder, settings, data, runtime, say, request.sections, chosen, started)
+    run.settings = learner(spec, settings).fit(run)
+    write_record(run.folder, data, parent, asked_for(spec, request, asked))
+    data.save_vocabulary(run.folder)
+    run.folder.write_settings(run.settings.sections())
+    return run
 
 
 def finish(run: Run, *, again: bool) -> RunFolder:

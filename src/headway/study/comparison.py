@@ -59,7 +59,8 @@ def compared(
     if texts < 0:
         raise ConfigError(f"--texts must not be negative; got {texts}. 0 shows none.")
     task = one_task(runs)
-    names = names_of(runs)
+    short = {run.resolve().name: run for run in runs}
+    names = short if len(short) == len(runs) else {str(run): run for run in runs}
     found: dict[str, Any] = {
         "task": task,
         "test": {},
@@ -73,7 +74,11 @@ def compared(
     for run in found["runs"]:
         if not run["finished"]:
             found["notes"].append(f"{run['name']} is not finished: its training may go on.")
-    found["notes"] += unlike_trainings(found["runs"])
+    trainings = {
+        run["name"]: {"the machine": run["machine"], "the number of threads": str(run["threads"])}
+        for run in found["runs"]
+    }
+    found["notes"] += [f"training times do not compare, as {why}" for why in unlike(trainings)]
     if "compare" not in verbs(task):
         found["notes"].append(
             f"runs of the task {task} are compared by what their trainings logged alone."
@@ -113,32 +118,13 @@ def one_task(runs: Sequence[Path]) -> str:
     return next(iter(tasks.values()))
 
 
-def names_of(runs: Sequence[Path]) -> dict[str, Path]:
-    """What each is called: its folder's name, or where these are not enough, the whole path."""
-    short = {run.resolve().name: run for run in runs}
-    return short if len(short) == len(runs) else {str(run): run for run in runs}
-
-
-def unlike_trainings(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Why times of training do not compare, if so."""
-    held = {
-        run["name"]: {"the machine": run["machine"], "the number of threads": str(run["threads"])}
-        for run in runs
-    }
-    return [f"training times do not compare, as {why}" for why in unlike(held)]
-
-
-def unlike_ways(ways: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """How runs work otherwise than one another, by their own settings."""
-    return [f"each run works as its own settings say: {why}" for why in unlike(ways)]
-
-
 def measure(found: dict[str, Any], entrants: Mapping[str, Entrant], say: Say, texts: int) -> None:
     """Have each do its work, and add what came of it, with so many texts, to `found`."""
     rows_of, told = common_rows(entrants)
     found["test"] = told
     found["notes"] += told.pop("notes")
-    found["notes"] += unlike_ways({name: entrants[name].ways(rows_of[name]) for name in entrants})
+    ways = {name: one.ways(rows_of[name]) for name, one in entrants.items()}
+    found["notes"] += [f"each run works as its own settings say: {why}" for why in unlike(ways)]
     said = (note for name, one in entrants.items() for note in one.notes(rows_of[name]))
     found["notes"] += dict.fromkeys(said)
     examined: dict[str, RunResults] = {}

@@ -26,11 +26,6 @@ class Costs(NamedTuple):
         """Each once."""
         return sum(part.parameters for part in self.parts)
 
-    @property
-    def embedding_parameters(self) -> int:
-        """Those that grow with the vocabulary."""
-        return sum(p.parameters for p in self.parts if of_words(p.name))
-
     def memory(self) -> dict[str, int]:
         """Bytes while it learns, in float32, by what they are for."""
         return {
@@ -44,6 +39,7 @@ class Costs(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """What `--json` prints."""
         count, by_part = self.counted, dict(self.counted.by_part)
+        of_tokens = sum(part.parameters for part in self.parts if of_words(part.name))
         parts = [
             {**part._asdict(), "forward_operations": by_part.pop(part.name, 0)}
             for part in self.parts
@@ -58,7 +54,7 @@ class Costs(NamedTuple):
             "type": self.model_type,
             "vocabulary": self.vocabulary,
             "parameters": self.parameters,
-            "parameters_without_embeddings": self.parameters - self.embedding_parameters,
+            "parameters_without_embeddings": self.parameters - of_tokens,
             "batch": count.lengths._asdict(),
             "operations": {
                 "forward_per_token": count.forward / count.tokens,

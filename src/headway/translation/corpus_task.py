@@ -17,7 +17,7 @@ from headway.corpora.prepared import Prepared
 from headway.localization.checks.output_checks import ModelEvidence
 from headway.localization.placeholders.may_hold import may_hold_sentences
 from headway.metrics.corpus_scores import bleu_by_language
-from headway.translation.detailed import attended
+from headway.translation.decoding import attended
 
 
 class CorpusTask(TranslationTask):
@@ -63,9 +63,9 @@ class CorpusTask(TranslationTask):
         """The `ValidationPortions` where there are codes, or sources that `translate` cuts."""
         if self.prepared.codes != "mask" and not any(map(may_hold_sentences, self.valid_sources)):
             return None
-        from headway.translation.validation_portions import cut
+        from headway.translation.portions import cut_sources
 
-        return cut(self.prepared, self.valid_rows)
+        return cut_sources(self.prepared, self.valid_rows)
 
     @property
     def sources(self) -> Sequence[NDArray[Any]]:

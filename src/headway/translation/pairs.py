@@ -238,8 +238,4 @@ def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
     found: Sections = {"text": text, "data": stored}
     if "length_penalty" in given.get("decoding", {}):
         found["training"] = {"tune_length_penalty": False}
-    if getattr(settings.model, "positions", "learned") == "learned":  # these may end
-        from headway.translation.fitting import refuse_beyond_last  # a side room
-
-        refuse_beyond_last(settings, prepared)
     return found

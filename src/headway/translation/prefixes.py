@@ -9,13 +9,12 @@ from headway.core.errors import ConfigError
 from headway.core.hypothesis import DecodingSettings
 from headway.core.search import SearchRequest
 from headway.corpora.mixing import tagged
-from headway.decoding.begun import Begun
+from headway.decoding.forced import Begun
 from headway.engine.shortlist import opened
 from headway.localization.placeholders.may_hold import may_hold_codes
 from headway.localization.placeholders.own_codes import OwnPattern
-from headway.operations.argument_errors import ArgumentTypeError
-from headway.operations.argument_types import strings
-from headway.translation.detailed import DetailedTranslator, Translate, Translation
+from headway.operations.argument_types import ArgumentTypeError, strings
+from headway.translation.decoding import DetailedTranslator, Translate, Translation
 
 
 def prefixes_of(texts: Any, prefixes: Any) -> list[str]:

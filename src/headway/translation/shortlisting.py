@@ -1,9 +1,12 @@
 """A run's shortlist: learned from its training pairs, gated on its validation, kept with it."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from jaxtyping import Float, Int
 
 from headway.core.disk import checksum
 from headway.core.errors import ConfigError, DataError
@@ -13,18 +16,18 @@ from headway.core.search import SearchRequest
 from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
 from headway.core.translate import TextTranslator
+from headway.core.translation_task import Rows
 from headway.corpora.cache import read_sealed, sealed_folder
+from headway.corpora.model_1 import Integers, cooccurrences, expected_counts
 from headway.corpora.prepared import Prepared
 from headway.engine.shortlist import Shortlist, Shortlisted, opened
 from headway.operations.locks import Say
 from headway.operations.shipped import open_folder, refuse_shipped
-from headway.runs.quality_gate import Gate, measured
+from headway.runs.checking import Gate, measured
 from headway.translation import tuning_data
-from headway.translation.corpus_task import CorpusTask
 from headway.translation.decoding import EngineSearch
-from headway.translation.lexicon import learned
 from headway.translation.pairs import Pairs
-from headway.translation.validation_portions import uncut
+from headway.translation.portions import uncut
 
 MOST = 1000
 """Translations of a token: with more a list is hardly shorter than the vocabulary."""
@@ -90,13 +93,7 @@ def _make(
     pairs = _own_pairs(folder.parent, plain)
     shortlist = _learned(pairs.prepared, plain.subwords.special, n)
     whole = opened(plain.model)[0]
-    task = CorpusTask(
-        pairs.prepared,
-        settings.training,
-        valid_rows=tuning_data.scored_rows(pairs, settings),
-        seed=settings.runtime.seed,
-        device=plain.device,
-    )
+    task = tuning_data.scored_task(pairs, settings, plain.device)
     task.portions = uncut(pairs.prepared, task.valid_rows)
     sources = [ids.tolist() for ids in task.sources]
 
@@ -135,3 +132,72 @@ def _learned(prepared: Prepared, special: SpecialIds, n: int) -> Shortlist:
     everywhere[[special.end, special.padding, *special.unwritten]] = True
     likely = learned(prepared.train, n_tokens).likeliest(n, n_tokens, special.end)
     return Shortlist(likely, everywhere)
+
+
+# -- Which sub-words translate which: IBM's model 1 (Brown et al. 1993) over training pairs -------
+
+
+MOST_COOCCURRENCES = 60_000_000
+"""Of a source and a target token in one pair; of more, pairs are left out evenly."""
+AT_ONCE = 4_000_000
+
+
+class Lexicon(NamedTuple):
+    """How likely each token of a source is translated by each one beside which it stood."""
+
+    source: Int[np.ndarray, " entries"]
+    """In order; the vocabulary's size stands for the empty word."""
+    target: Int[np.ndarray, " entries"]
+    probability: Float[np.ndarray, " entries"]
+
+    def likeliest(self, n: int, n_tokens: int, otherwise: int) -> Int[np.ndarray, "n_tokens n"]:
+        """Of each token its `n` likeliest translations; `otherwise` where there are fewer."""
+        order = np.lexsort((self.target, -self.probability, self.source))
+        source = self.source[order]
+        rank = np.arange(len(order)) - np.searchsorted(source, source)
+        kept = (rank < n) & (source < n_tokens)
+        found = np.full((n_tokens, n), otherwise, np.int32)
+        found[source[kept], rank[kept]] = self.target[order[kept]]
+        return found
+
+
+def learned(store: Rows, n_tokens: int) -> Lexicon:
+    """From a store of pairs of ids without markers."""
+    blocks = [np.asarray(block) for block in _blocks(store, _some_rows(store))]
+    keys = np.zeros(0, np.int64)
+    for block in blocks:
+        keys = np.union1d(keys, _cooccurrences(store, block, n_tokens)[0])
+
+    def entries() -> Iterator[tuple[Integers, Integers]]:
+        for block in blocks:
+            key, place = _cooccurrences(store, block, n_tokens)
+            yield np.searchsorted(keys, key), place
+
+    source = keys // n_tokens
+    _, probability = expected_counts(entries, source, np.ones(len(keys)))
+    return Lexicon(source, keys % n_tokens, probability)
+
+
+def _some_rows(store: Rows) -> Any:
+    lengths = (store.lengths["source"].astype(np.int64) + 1) * store.lengths["target"]
+    step = max(1, -(-int(lengths.sum()) // MOST_COOCCURRENCES))
+    return np.flatnonzero(lengths)[::step]
+
+
+def _blocks(store: Rows, rows: Any) -> list[Any]:
+    lengths = (store.lengths["source"].astype(np.int64) + 1) * store.lengths["target"]
+    number = lengths[rows].cumsum() // AT_ONCE
+    return np.split(rows, np.flatnonzero(np.diff(number)) + 1)
+
+
+def _cooccurrences(store: Rows, rows: Any, n_tokens: int) -> tuple[Integers, Integers]:
+    """Source token times vocabulary plus target token, and place; the empty word stands before
+    every source."""
+    sources = [np.concatenate([[n_tokens], store["source"][int(row)]]) for row in rows]
+    targets = [store["target"][int(row)] for row in rows]
+    sizes = (np.array([len(one) for one in side]) for side in (sources, targets))
+    widths, heights = sizes
+    ends = (np.concatenate(side).astype(np.int64) for side in (sources, targets))
+    source, target = ends
+    found = cooccurrences(source, widths, target, heights)
+    return found.source * n_tokens + found.target, found.place

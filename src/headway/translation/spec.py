@@ -2,36 +2,37 @@
 
 import shlex
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import torch
 from torch import nn
 
 from headway.core.bleu import SentenceStatistics
+from headway.core.config import Sections
 from headway.core.errors import ConfigError
 from headway.core.hypothesis import DecodingSettings
+from headway.core.interfaces import StepDecoder
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
 from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
 from headway.core.translation_task import TranslationTraining
+from headway.corpora.prepared import Prepared
 from headway.corpora.settings import TranslationText
 from headway.metrics.corpus_scores import BleuAndChrf, score_translations
-from headway.models import MODELS
+from headway.models import MODELS, PRESETS
 from headway.operations.time_budget import PlannedTraining
+from headway.runs.fitting import Ladder
 from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, Tokens
 from headway.tokenizers import tokenizer_files
-from headway.translation import fitting, pairs, tuning, tuning_data
+from headway.translation import pairs, tuning, tuning_data
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.decoding import SamplingSettings, decode_anew
 from headway.translation.measuring import below_use, measure
-from headway.translation.presets import PRESETS
-
-if TYPE_CHECKING:
-    from headway.translation.tuning_data import TunedPairs
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,19 @@ class PlannedTranslation(PlannedTraining, TranslationTraining):
             )
 
 
+LADDER = Ladder(
+    names=("tiny", "small", "paper-base"),
+    up_to=(3_000_000, 30_000_000),
+    cpu_speed={"tiny": 8000, "small": 2500, "paper-base": 1200},
+    least_epochs=5,
+    unit="target tokens",
+)
+EVERY = 8
+"""Of the validation sentences this one is searched when the end is rehearsed."""
+CLOSING = 12 * EVERY
+"""How often that search is made at the end, for choosing weights and length penalty and for the
+model card: about eight times for every sentence, each half as long again with trained weights, of
+which some hypothesis goes on to the end."""
 LENGTH_PENALTIES = (0.6, 1.0, 1.4)  # tried at the end of a training
 PRIOR = 5.0
 """BLEU on validation that a length penalty must win for each whole one away from the usual: above 1
@@ -86,15 +100,50 @@ def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> CorpusTask:
     seed, device = settings.runtime.seed, runtime.device
     decode = decode_anew(settings.runtime.engine)
     if settings.data.old_run:
-        from headway.translation.tuning_task import tuning_task
-
-        return tuning_task(settings, cast("TunedPairs", data), device, decode)
+        return tuning.tuning_task(settings, cast(tuning_data.TunedPairs, data), device, decode)
     return CorpusTask(
         data.prepared, settings.training, valid_rows=rows, seed=seed, device=device, decode=decode
     )
 
 
-# -- how a training ends ----------------------------------------------------------------------
+def complete(given: Sections, settings: Settings, data: pairs.Pairs) -> Sections:
+    """What the data told; raises ConfigError where positions end before a pair does."""
+    if getattr(settings.model, "positions", "learned") == "learned":  # these may end
+        refuse_beyond_last(settings, data.prepared)
+    return (tuning_data if settings.data.old_run else pairs).complete(given, settings, data)
+
+
+def refuse_beyond_last(settings: Settings, prepared: Prepared) -> None:
+    """Raise ConfigError where positions end before a pair does: training would end at its batch,
+    and there again when it is resumed."""
+    _, of_type = MODELS[settings.model_type]
+    with torch.device("meta"):  # nothing of it in memory
+        model = cast(StepDecoder, of_type(settings.model, vocabulary_size=len(prepared.subwords)))
+    sides = [side for one in (prepared.train, prepared.valid) for side in one.lengths.values()]
+    longest = 1 + max(int(side.max(initial=0)) for side in sides)  # its begin or end marker
+    if model.longest is None or longest <= model.longest:
+        return
+    larger = "" if settings.training.init_from else f"--model.max-length {longest}, or "
+    raise ConfigError(
+        f"learned positions end at model.max_length; got {model.longest}, and a pair of {longest} "
+        f"tokens, its marker counted. Try {larger}--data.max-length {model.longest - 1}."
+    )
+
+
+# -- how long a training takes, and how it ends -----------------------------------------------
+
+
+def rehearse(task: CorpusTask, model: nn.Module) -> None:
+    """A validation of as many steps as the sources are long: about what a trained model writes."""
+    task.translate(model, DecodingSettings(method="greedy", max_extra_length=0))
+    task.validation_loss(model)
+
+
+def rehearse_end(settings: Settings, task: CorpusTask, model: nn.Module) -> None:
+    """The run's own search, of some sentences."""
+    some = copy(task)
+    some.valid_rows, some.portions = task.valid_rows[::EVERY], None
+    some.search(model, replace(settings.decoding, max_extra_length=0))
 
 
 def rank(run: Run) -> Callable[[nn.Module], Validation]:
@@ -215,20 +264,18 @@ SPEC: TaskSpec = TaskSpec(
     models=MODELS,
     default_model="transformer",
     presets=PRESETS,
-    choose_preset=fitting.LADDER.choose,
+    choose_preset=LADDER.choose,
     fits_dropout=("tiny", "small", "recurrent", "ablated", "convolutional", "bytenet"),
     read=read,
-    complete=lambda given, settings, data: (
-        tuning_data if settings.data.old_run else pairs
-    ).complete(given, settings, data),
+    complete=complete,
     absolute=pairs.absolute,
     sizes=pairs.sizes,
     vocabulary=vocabulary,
     build=build,
     task=task,
-    rehearse=fitting.rehearse,
-    rehearse_end=fitting.rehearse_end,
-    closing=fitting.CLOSING,
+    rehearse=rehearse,
+    rehearse_end=rehearse_end,
+    closing=CLOSING,
     rank=rank,
     tune=tune_length_penalty,
     card=card,

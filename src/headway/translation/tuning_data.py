@@ -1,28 +1,36 @@
 """What a run that begins with another's weights sees of that one's data, so as not to forget it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
 from headway.core.batching import SIDES, Indices
 from headway.core.cleaning import LEAST_PAIRS, Report, clean_pairs
 from headway.core.config import Sections, merge
-from headway.core.errors import DataError
+from headway.core.disk import write_text
+from headway.core.errors import DataError, HeadwayError
 from headway.core.run_folder import RunFolder
+from headway.core.search import Decode, decode_all
 from headway.core.settings import Settings
 from headway.core.subwords import Subwords
+from headway.corpora.cache import cache_root, made_once, read_sealed, sealed_folder, silent
 from headway.corpora.corpus import read_pairs
 from headway.corpora.joined import JoinedRows, some_rows, texts_of, without
 from headway.corpora.prepared import Prepared, prepare_corpus
 from headway.corpora.weighted import RowWeights
+from headway.operations.shipped import SHIPPED
+from headway.runs.checking import why_not_read
 from headway.runs.parent import tuned_rate
 from headway.runs.resuming import refuse_changed_data
 from headway.runs.task_spec import Say
+from headway.tasks import task_spec
 from headway.translation import pairs
+from headway.translation.corpus_task import CorpusTask
 from headway.translation.pairs import Pairs, TranslationData
 from headway.translation.replacements import Correction
 from headway.translation.tuning_corrections import (
@@ -31,7 +39,6 @@ from headway.translation.tuning_corrections import (
     reviewed,
 )
 from headway.translation.tuning_corrections import taught as correcting
-from headway.translation.tuning_texts import missing, settings_of
 
 OLD_SHARE = 0.75
 """Of the target tokens that are seen: measured by benchmarks/corrections.py."""
@@ -288,6 +295,24 @@ def scored_rows(found: Pairs, settings: Settings) -> Indices:
     return found.valid_rows()[:n]
 
 
+def scored_task(
+    found: Pairs,
+    settings: Settings,
+    device: torch.device,
+    rows: Indices | None = None,
+    decode: Decode = decode_all,
+) -> CorpusTask:
+    """The validation pairs of a run that are scored, or some `rows`, as a task of its own."""
+    return CorpusTask(
+        found.prepared,
+        settings.training,
+        valid_rows=scored_rows(found, settings) if rows is None else rows,
+        seed=settings.runtime.seed,
+        device=device,
+        decode=decode,
+    )
+
+
 def _apart(new: Prepared, old: Pairs, taught: Taught | None) -> tuple[Indices, Indices]:
     """Rows to train on and the parent's rows to validate on, which share no side.
 
@@ -339,3 +364,53 @@ def _weighed(
         weights[part] = factor * weights[part]
         seen[part] *= factor
     return np.concatenate(weights), round(sum(seen[1:]) / sum(seen), 4)
+
+
+# -- The texts that another run learned from: what they are, and whether they are still there -----
+
+
+def settings_of(folder: RunFolder) -> Settings:
+    """The settings of a run; the texts of the one that comes with headway are written once more."""
+    settings = Settings.of_run(folder, task_spec("translation"))
+    if folder.path != SHIPPED:
+        return settings
+    from headway.demo import DEMO_SEED, DEMO_SIZES, generate, split  # a grammar that few need
+
+    place = cache_root() / f"demo-texts-{DEMO_SEED}-of-2026-11-24"
+
+    def make(_work: Path) -> None:
+        _, n_valid, n_test = DEMO_SIZES
+        written = split(generate(sum(DEMO_SIZES), DEMO_SEED), n_valid=n_valid, n_test=n_test)
+        with sealed_folder(place) as (part, _):
+            for name, found in (("train", written.train), ("valid", written.valid)):
+                for side, texts in zip(("en", "zh"), zip(*found, strict=True), strict=True):
+                    write_text(part / f"{name}.{side}", "".join(f"{text}\n" for text in texts))
+
+    made_once(place, lambda: read_sealed(place), make, silent)
+    files = {
+        f"{prefix}{side}": (place / f"{name}.{suffix}",)
+        for prefix, name in (("", "train"), ("valid_", "valid"))
+        for side, suffix in (("source", "en"), ("target", "zh"))
+    }
+    return replace(settings, data=replace(settings.data, **files))
+
+
+def missing(folder: RunFolder) -> str:
+    """Why what a run learned from cannot be read again, in words; nothing if it can."""
+    if not folder.config.exists():
+        return f"{folder.path} is gone"
+    try:
+        settings = settings_of(folder)
+    except HeadwayError as error:
+        return str(error)
+    files = list(_files(settings.data))
+    if not files:
+        return f"{folder.path} was imported, and does not say what it learned from"
+    if folder.path != SHIPPED and (why := why_not_read(folder, files)):
+        return why
+    return missing(RunFolder(Path(settings.data.old_run))) if settings.data.old_run else ""
+
+
+def _files(data: TranslationData) -> Iterator[Path]:
+    for corpus in (data.corpus(), data.validation()):
+        yield from corpus.files if corpus else ()
