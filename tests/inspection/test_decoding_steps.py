@@ -17,7 +17,7 @@ from headway.inspection.passage_analysis import N_LIKELIEST, decoding_steps_of
 outputs = st.lists(st.integers(4, N_WORDS - 1), max_size=6)
 
 
-@examples(max_examples=40)
+@examples(max_examples=15)
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 1000), ids=outputs)
 def test_each_step_is_what_the_model_makes_of_the_prefix(
     kind: str, seed: int, ids: list[int]
@@ -41,7 +41,7 @@ def test_each_step_is_what_the_model_makes_of_the_prefix(
         assert surely < seen.rank <= max(1, perhaps)
 
 
-@examples(max_examples=40)
+@examples(max_examples=15)
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 1000), beam=st.integers(1, 4))
 def test_it_is_what_the_search_saw(kind: str, seed: int, beam: int) -> None:
     one = writing(kind, seed)

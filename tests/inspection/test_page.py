@@ -32,9 +32,15 @@ HOSTILE = (
 
 
 @needs_chromium
-@pytest.mark.parametrize("language", ["en-US", "zh-CN"])
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [PHONE, 1280])
+@pytest.mark.parametrize(
+    ("language", "dark", "width"),
+    [
+        ("en-US", False, PHONE),
+        ("en-US", True, 1280),
+        ("zh-CN", True, PHONE),
+        ("zh-CN", False, 1280),
+    ],
+)
 def test_all_views_are_drawn_without_a_complaint_and_fit_the_screen(
     chromium: Browser, page_file: Path, language: str, dark: bool, width: int
 ) -> None:

@@ -158,7 +158,6 @@ def cells(table: str) -> tuple[tuple[str, ...], ...]:
 
 @cache
 def rows(table: str) -> tuple[tuple[str, ...], ...]:
-    """The cells of the table of that name."""
     return cells(tables()[table])
 
 
@@ -172,7 +171,6 @@ def _entries(table: str) -> Iterator[tuple[str, str, Kinds]]:
 
 @cache
 def phrases(table: str) -> tuple[Phrase, ...]:
-    """The entries as they are."""
     return tuple(Phrase(*entry) for entry in _entries(table))
 
 
@@ -193,13 +191,11 @@ def nouns(table: str = "nouns") -> tuple[Noun, ...]:
 
 @cache
 def nouns_of(kinds: Kinds) -> tuple[Noun, ...]:
-    """Those of one of the kinds."""
     return tuple(noun for noun in nouns() if noun.kinds & kinds)
 
 
 @cache
 def verbs() -> tuple[Verb, ...]:
-    """Every action."""
     return tuple(_verb(*row) for row in rows("verbs"))
 
 

@@ -36,7 +36,6 @@ class Who:
 
     @property
     def named(self) -> Pair:
-        """In both languages."""
         return self.en, self.zh
 
     @property
@@ -58,7 +57,6 @@ def _third(en: str, zh: str, pronoun: str, own_zh: str = "") -> Who:
 
 
 def article(phrase: str) -> str:
-    """The phrase with a or an."""
     return f"{'an' if phrase[0] in 'aeiou' else 'a'} {phrase}"
 
 
@@ -89,12 +87,10 @@ class Writer:
         )
 
     def pair(self, table: str, kind: str = "") -> Pair:
-        """The same as two strings."""
         found = self.one(table, kind)
         return found.en, found.zh
 
     def chance(self, share: float) -> bool:
-        """True that often."""
         return self.random.random() < share
 
     # --- people and animals -----------------------------------------------------------------
@@ -106,11 +102,9 @@ class Writer:
         return Who(en, zh, obj, own, f"{zh} 的", " ".join(forms), en, zh)
 
     def again(self, who: Who) -> Who:
-        """The same person as a pronoun."""
         return replace(self.pronoun(who.again), zh=who.again_zh)
 
     def name(self) -> Who:
-        """Somebody with a name."""
         found = self.one("names")
         return _third(found.en, found.zh, *found.kinds)
 
@@ -174,7 +168,6 @@ class Writer:
     # --- things -----------------------------------------------------------------------------
 
     def noun(self, kinds: set[str] | frozenset[str]) -> Noun:
-        """A noun of one of the kinds."""
         return self.random.choice(lexicon.nouns_of(frozenset(kinds)))
 
     def quality(self, noun: Noun, share: float) -> Pair:
@@ -269,7 +262,6 @@ class Writer:
     # --- actions ----------------------------------------------------------------------------
 
     def when(self, tense: str) -> Pair:
-        """A time of that tense."""
         if tense == "past" and self.chance(0.2):
             n, span = self.one("numbers", "few"), self.one("spans")
             return f"{n.en} {span.en} ago", f"{n.zh} {span.zh} 前"

@@ -81,8 +81,21 @@ class ScriptCheck:
                 main = scripts().names[found.letters.argmax()]
                 own = found.letters[found.expected()].sum()
                 if declared and own < _LEAST_SHARE * found.letters.sum():
+                    letters = main.title()
+                    share = found.letters.max() / found.letters.sum()
                     n_pairs = self._n_pairs[direction]
-                    self._log.add(_other_script(name, found, main, n_pairs))
+                    self._log.add(
+                        contradiction(
+                            f"{name}_script",
+                            f"the {name} is declared as {found.language}, but written in {letters} "
+                            "letters",
+                            f"{share:.0%} of the {name}'s letters are {letters}, in which "
+                            f"{found.language} is not written: the sides are exchanged, or the "
+                            "language is another.",
+                            n_pairs,
+                            n_pairs,
+                        )
+                    )
 
     def shares(self) -> dict[str, dict[str, float]]:
         """By side, which part of the letters belongs to which script, most first."""
@@ -116,22 +129,6 @@ def copied(text: str, other: str) -> bool:
     return n_letters > 0 and 2 * n_copied >= n_letters
 
 
-def _other_script(side: str, found: _SideScripts, main: str, n_pairs: int) -> Finding:
-    share = found.letters.max() / found.letters.sum()
-    return Finding(
-        name=f"{side}_script",
-        severity=Severity.LOOK,
-        title=f"the {side} is declared as {found.language}, but written in {main.title()} letters",
-        n=n_pairs,
-        of=n_pairs,
-        meaning=f"{share:.0%} of the {side}'s letters are {main.title()}, in which "
-        f"{found.language} is not written: the sides are exchanged, or the language is another.",
-        remedy="Exchange --source and --target, or give the languages with --source-language and "
-        "--target-language.",
-        serious=True,
-    )
-
-
 def _shares(letters: NDArray[np.int64]) -> dict[str, float]:
     total = max(int(letters.sum()), 1)
     order = np.argsort(-letters, kind="stable")[: np.count_nonzero(letters)]
@@ -147,15 +144,7 @@ OTHER_LANGUAGE = Symptom(
     tolerated=0.003,
     serious=0.02,
 )
-_MIXED = Symptom(
-    "mixed_languages",
-    "",
-    "",
-    "Separate the languages (--drop other_language keeps the one that --target-language names), or "
-    "give each file its tag, so that a model can tell them apart (--pairs F:target=de:tag=de).",
-    tolerated=0.02,
-    serious=0.02,
-)
+_MIXED = 0.02  # of the texts of a side, in a second language
 _LEAST_HEARD = 5
 
 
@@ -214,7 +203,16 @@ class LanguageCheck:
                 if heard and declared:
                     (main, n_main), *_ = heard.most_common(1)
                     if not alike(main, declared):
-                        self._log.add(_other_language(side, declared, main, n_main, heard.total()))
+                        self._log.add(
+                            contradiction(
+                                f"{side}_language",
+                                f"the {side} is declared as {declared}, but seems to be {main}",
+                                f"Most {side} texts that were long enough to tell are in {main}.",
+                                n_main,
+                                heard.total(),
+                                serious=n_main >= _LEAST_HEARD,
+                            )
+                        )
                 others = of_sides[side == "source"].most_common(1)
                 if mixed := self._mixed(side, heard, others[0][0] if others else ""):
                     self._log.add(mixed)
@@ -235,7 +233,7 @@ class LanguageCheck:
         Text in the language of the other side is no second one: it was not translated.
         """
         main, n_main = heard.most_common(1)[0] if heard else ("", 0)
-        least = max(_LEAST_HEARD, _MIXED.tolerated * heard.total())
+        least = max(_LEAST_HEARD, _MIXED * heard.total())
         others = {
             code: n
             for code, n in heard.most_common()[1:]
@@ -247,27 +245,26 @@ class LanguageCheck:
         counts = {main: n_main} | others
         named = ", ".join(f"{code} {n / heard.total():.1%}" for code, n in counts.items())
         return Finding(
-            name=_MIXED.name,
+            name="mixed_languages",
             severity=Severity.LOOK,
             title=f"the {side} is in several languages: {named}",
             n=n_others,
             of=heard.total(),
             meaning="A model that is not told which one is wanted mixes them.",
-            remedy=_MIXED.remedy,
+            remedy="Separate the languages (--drop other_language keeps the one that "
+            "--target-language names), or give each file its tag, so that a model can tell them "
+            "apart (--pairs F:target=de:tag=de).",
             examples=[self._example[side, code] for code in list(counts)[:3]],
             serious=True,
         )
 
 
-def _other_language(side: str, declared: str, main: str, n_main: int, n_heard: int) -> Finding:
-    return Finding(
-        name=f"{side}_language",
-        severity=Severity.LOOK,
-        title=f"the {side} is declared as {declared}, but seems to be {main}",
-        n=n_main,
-        of=n_heard,
-        meaning=f"Most {side} texts that were long enough to tell are in {main}.",
-        remedy="Exchange --source and --target, or give the languages with --source-language and "
-        "--target-language.",
-        serious=n_main >= _LEAST_HEARD,
+def contradiction(
+    name: str, title: str, meaning: str, n: int, of: int, *, serious: bool = True
+) -> Finding:
+    """A whole side is not what it is declared to be."""
+    remedy = (
+        "Exchange --source and --target, or give the languages with --source-language and "
+        "--target-language."
     )
+    return Finding(name, Severity.LOOK, title, n, of, meaning, remedy, serious=serious)

@@ -41,7 +41,6 @@ def attention(analysis: PassageAnalysis) -> dict[str, Any]:
         return missing("This model has no attention to look at.", "这个模型没有可看的注意力。")
     return {
         "kinds": [{"kind": name, **_kind(weights)} for name, weights in found.items()],
-        "largest_error": LARGEST_ERROR,
     }
 
 
@@ -90,7 +89,6 @@ def told_of(measured: HeadStatistics) -> dict[str, Any]:
         "names": measured.names,
         "shares": _rounded(measured.shares),
         "even": _rounded(measured.even),
-        "strengths": _rounded(measured.strengths),
         "spread": _rounded(measured.spread),
         "heads": measured.names_of_heads(),
     }

@@ -17,7 +17,6 @@ from headway.inspection.passage_analysis import PassageAnalysis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.font_manager import FontProperties
     from matplotlib.image import AxesImage
 
@@ -50,71 +49,58 @@ def draw_attention(maps: Sequence[AttentionMap], path: Path, *, title: str = "")
     returned lines say what the numbers stand for, and there are none otherwise. Titles are in the
     language of the program.
     """
+    from matplotlib.figure import Figure
+
     labels = [label for each in maps for label in (*each.rows, *each.columns)]
     font = font_for("".join([*labels, title, *(each.title for each in maps)]))
+    n_small_rows = max(math.ceil(len(each.weights) / _SMALL_A_ROW) for each in maps)
+    width = max(4.5, 0.43 * max(len(each.columns) for each in maps) + 1.0)
+    height = max(3.0, 0.43 * max(len(each.rows) for each in maps) + 1.0)
+    small = height / _SMALL_A_ROW
+    figure = Figure((width * len(maps) + 0.8, height + 0.9 + small * n_small_rows), dpi=150)
+    figure.set_layout_engine("constrained", w_pad=0.06, h_pad=0.06)
+    if title:
+        figure.suptitle(title, fontproperties=font, fontsize=14)
+    ratios = [*[1.0] * len(maps), 0.03], [height, small * n_small_rows]
+    grid = figure.add_gridspec(2, len(maps) + 1, width_ratios=ratios[0], height_ratios=ratios[1])
+    strongest = max(float(each.weights.max()) for each in maps)
     legend: list[str] = []
-    drawn = []
-    for number, each in enumerate(maps, start=1):
-        rows, row_lines = _drawable(each.rows, font, "rows")
-        columns, column_lines = _drawable(each.columns, font, "columns")
-        where = f"picture {number}, " if len(maps) > 1 else ""
-        legend += [f"{where}{line}" for line in row_lines + column_lines]
-        drawn.append((each, rows, columns))
-    figure = _panels(drawn, font, title)
+    for i, each in enumerate(maps):
+        where = f"picture {i + 1}, " if len(maps) > 1 else ""
+        drawn = [
+            _drawable(names, font, f"{where}{axis}", legend)
+            for axis, names in (("rows", each.rows), ("columns", each.columns))
+        ]
+        image = _draw_large(figure.add_subplot(grid[0, i]), each, drawn, strongest, font)
+        heads = grid[1, i].subgridspec(n_small_rows, _SMALL_A_ROW)
+        for head, weights in enumerate(each.weights):
+            axes = figure.add_subplot(heads[divmod(head, _SMALL_A_ROW)], xticks=[], yticks=[])
+            axes.imshow(weights, cmap=_COLOURS, vmin=0.0, vmax=strongest, aspect="auto")
+            colour = _MARK if head == each.head else "black"
+            axes.set_title(f"head {head}", fontsize=9, color=colour)
+            axes.spines[:].set(edgecolor=colour, linewidth=2.0 if head == each.head else 0.5)
+    bar = figure.colorbar(image, cax=figure.add_subplot(grid[0, len(maps)]))
+    bar.set_label("attention weight")
     with quiet_matplotlib():
         figure.savefig(path, format="png")
     return legend
 
 
 def _drawable(
-    labels: Sequence[str], font: "FontProperties | None", axis: str
-) -> tuple[Sequence[str], list[str]]:
-    """The labels, or their numbers and a line that explains these."""
+    labels: Sequence[str], font: "FontProperties | None", axis: str, legend: list[str]
+) -> Sequence[str]:
+    """The labels, or their numbers, which a further line of the `legend` explains."""
     if font is not None or font_for("".join(labels)) is not None:
-        return labels, []
-    numbers = [str(i) for i in range(1, len(labels) + 1)]
-    named = " ".join(f"{number} {label}" for number, label in zip(numbers, labels, strict=True))
-    return numbers, [f"{axis}: {named}"]
-
-
-def _panels(
-    maps: Sequence[tuple[AttentionMap, Sequence[str], Sequence[str]]],
-    font: "FontProperties | None",
-    title: str,
-) -> "Figure":
-    from matplotlib.figure import Figure
-
-    n_small_rows = max(math.ceil(len(each.weights) / _SMALL_A_ROW) for each, _, _ in maps)
-    width = max(4.5, 0.43 * max(len(columns) for _, _, columns in maps) + 1.0)
-    height = max(3.0, 0.43 * max(len(rows) for _, rows, _ in maps) + 1.0)
-    small = width / _SMALL_A_ROW * height / width
-    figure = Figure((width * len(maps) + 0.8, height + 0.9 + small * n_small_rows), dpi=150)
-    figure.set_layout_engine("constrained", w_pad=0.06, h_pad=0.06)
-    if title:
-        figure.suptitle(title, fontproperties=font, fontsize=14)
-    grid = figure.add_gridspec(
-        2,
-        len(maps) + 1,
-        width_ratios=[*[1.0] * len(maps), 0.03],
-        height_ratios=[height, small * n_small_rows],
-    )
-    strongest = max(float(each.weights.max()) for each, _, _ in maps)
-    for i, (each, rows, columns) in enumerate(maps):
-        large = figure.add_subplot(grid[0, i])
-        image = _draw_large(large, each, (rows, columns), strongest, font)
-        heads = grid[1, i].subgridspec(n_small_rows, _SMALL_A_ROW)
-        for head, weights in enumerate(each.weights):
-            panel = figure.add_subplot(heads[divmod(head, _SMALL_A_ROW)])
-            _draw_small(panel, weights, head, head == each.head, strongest)
-    bar = figure.colorbar(image, cax=figure.add_subplot(grid[0, len(maps)]))
-    bar.set_label("attention weight")
-    return figure
+        return labels
+    named = " ".join(f"{number} {label}" for number, label in enumerate(labels, 1))
+    legend.append(f"{axis}: {named}")
+    return [str(number) for number in range(1, len(labels) + 1)]
 
 
 def _draw_large(
     axes: "Axes",
     each: AttentionMap,
-    labels: tuple[Sequence[str], Sequence[str]],
+    labels: Sequence[Sequence[str]],
     strongest: float,
     font: "FontProperties | None",
 ) -> "AxesImage":
@@ -157,23 +143,6 @@ def _mark_focus(axes: "Axes", weights: Float[np.ndarray, "rows columns"], row: i
     written = f"{weights[row, column]:.2f}".removeprefix("0")
     axes.text(column, row, written, ha="center", va="center", color=colour, fontsize=10)
     axes.get_xticklabels()[column].set_color(_MARK)
-
-
-def _draw_small(
-    axes: "Axes",
-    weights: Float[np.ndarray, "rows columns"],
-    head: int,
-    chosen: bool,
-    strongest: float,
-) -> None:
-    axes.imshow(weights, cmap=_COLOURS, vmin=0.0, vmax=strongest, aspect="auto")
-    axes.set_xticks([])
-    axes.set_yticks([])
-    colour = _MARK if chosen else "black"
-    axes.set_title(f"head {head}", fontsize=9, color=colour)
-    for spine in axes.spines.values():
-        spine.set_edgecolor(colour)
-        spine.set_linewidth(2.0 if chosen else 0.5)
 
 
 _CHINESE = re.compile(

@@ -94,7 +94,12 @@ def search_tree(writing: Writing, settings: DecodingSettings, forced: Sequence[i
     marker. Raises ConfigError where no output may begin so, HeadwayError for a model that gives no
     numbers.
     """
-    refuse_impossible(writing, forced)
+    end, n_tokens = writing.special.end, len(forced) - (writing.special.end in forced)
+    if {*forced} & {*writing.special.unwritten} or end in forced[:-1] or n_tokens > writing.limit:
+        raise ConfigError(
+            f"this output may begin with at most {writing.limit:,} ids of what may be written, and "
+            f"behind them the end marker {end}; got {list(forced)}. Force others."
+        )
     rules = writing.rules(settings)
     notes = _Notes(rules, forced)
     found = beam_search(writing.decoder, *writing.started(), rules, notes.choose)[0]
@@ -106,28 +111,6 @@ def search_tree(writing: Writing, settings: DecodingSettings, forced: Sequence[i
     lead = [tree.along([*one.ids, rules.end])[-1] for one in found]
     rest = sorted(set(ended) - set(lead), key=lambda place: -tree.score(nodes[place]))
     return replace(tree, finished=lead + rest)
-
-
-def refuse_impossible(writing: Writing, forced: Sequence[int]) -> None:
-    """Raise ConfigError for tokens that no output may begin with."""
-    end, unwritten = writing.special.end, writing.special.unwritten
-    odd = next((one for one in forced if one in unwritten), None)
-    if odd is not None:
-        raise ConfigError(
-            f"a token that is forced must be one that may be written; {odd} is a marker that no "
-            "output has. Take another one."
-        )
-    if end in forced[:-1]:
-        raise ConfigError(
-            f"nothing comes behind the end marker; got {len(forced) - forced.index(end) - 1} "
-            "forced tokens behind it. Force the end marker last."
-        )
-    n_tokens = len(forced) - (end in forced)
-    if n_tokens > writing.limit:
-        raise ConfigError(
-            f"this text may be {writing.limit:,} tokens long; got {n_tokens:,} forced ones. "
-            "Force fewer, or raise decoding.max_extra_length."
-        )
 
 
 class _Notes:

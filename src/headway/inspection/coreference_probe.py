@@ -6,8 +6,7 @@ Heads are chosen, and probes fitted, on some sentences and counted on others.
 """
 
 import math
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from headway.inspection.pronoun_picture import (
     look_of_encoder,
     look_of_naming,
 )
+from headway.inspection.tracing import TensorRecorder
 from headway.inspection.word_merging import words_of
 
 if TYPE_CHECKING:
@@ -158,11 +158,21 @@ def named_right(translator: "Translator", sentences: Sequence[PronounSentence]) 
 @torch.inference_mode()
 def pass_of(translator: "Translator", sentence: PronounSentence) -> Pass:
     """One pass through the model."""
-    with _encoder_states(translator) as states:
+    encoder = getattr(translator.model, "encoder", nn.Module())
+    layers = [each for each in encoder.modules() if hasattr(each, "self_attention")]
+    if not layers:
+        raise ConfigError(
+            "what is read is an encoder with self-attention, such as a Transformer's; this model "
+            "has none. Take another run."
+        )
+    with TensorRecorder() as notes:
+        notes.watch_before(layers[0], lambda x, *_: notes.note("goes in", x))
+        for n, layer in enumerate(layers):
+            notes.watch_output(layer, f"layer {n}")
         found = translator.attention(sentence.text, sentence.translation)
     decided_at = sentence.translation.index(BECAUSE) + len(BECAUSE)
     words = words_of(found.source_tokens)
-    vectors = np.stack([state[0].float().cpu().numpy() for state in states])
+    vectors = np.stack([*notes.tensors.values()])
     reason = words.labels.index(".") - 1
     return Pass(
         look_of_encoder(found, sentence),
@@ -171,31 +181,6 @@ def pass_of(translator: "Translator", sentence: PronounSentence) -> Pass:
         vectors[:, words.groups[words.labels.index(PRONOUN)][-1]],
         vectors[:, words.groups[reason][-1]],
     )
-
-
-@contextmanager
-def _encoder_states(translator: "Translator") -> Iterator[list[torch.Tensor]]:
-    """Filled, while the block lasts, with what goes into the encoder and what each layer gives."""
-    states: list[torch.Tensor] = []
-    encoder = getattr(translator.model, "encoder", nn.Module())
-    layers = [each for each in encoder.modules() if hasattr(each, "self_attention")]
-    if not layers:
-        raise ConfigError(
-            "what is read is an encoder with self-attention, such as a Transformer's; this model "
-            "has none. Take another run."
-        )
-    handles = [
-        layers[0].register_forward_pre_hook(lambda _layer, given: states.append(given[0])),
-        *(
-            each.register_forward_hook(lambda _layer, _given, out: states.append(out))
-            for each in layers
-        ),
-    ]
-    try:
-        yield states
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def best_heads(chosen: Sequence[Look], counted: Sequence[Look]) -> list[Picker]:

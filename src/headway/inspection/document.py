@@ -155,7 +155,6 @@ def _run(name: str, run: Path) -> dict[str, Any]:
         "planned": planned(log, settings.get("max_steps", 0)),
         "budget": settings.get("budget", ""),
         "smoothed": bool(settings.get("label_smoothing")),
-        "clipped": settings.get("clip_norm", 0.0),
         "scores": scores(log),
         "curves": {
             one: packed(np.array(thinned(points, MOST_POINTS), dtype=np.float32))

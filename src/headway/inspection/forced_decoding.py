@@ -33,15 +33,11 @@ class ForcedWord(NamedTuple):
 def refuse_beside_force(target: str | None, begin: Sequence[int] = ()) -> None:
     """Raise ConfigError where words are to be forced into an output that is given, or whose
     beginning is."""
-    if target is not None:
+    if target is not None or begin:
+        given = "begin" if target is None else "target"
         raise ConfigError(
-            "a translation that is given is followed as it is; got words to be forced as well. "
-            "Leave out target, or force."
-        )
-    if begin:
-        raise ConfigError(
-            "an output begins with the ids that are given, or has the words that are forced; got "
-            "both. Leave out begin, or force."
+            f"words are forced into what the model writes by itself; got {given} as well. Leave "
+            f"out {given}, or force."
         )
 
 

@@ -32,21 +32,6 @@ class Searches(NamedTuple):
         return self.beam if self.forced is None else self.forced
 
 
-def searches(inspected: InspectedModel, passage: Passage, begin: Sequence[int]) -> Searches:
-    """Search with the settings of the run; where its task has none, with those of a new translator.
-
-    A model of text alone may write as much beyond the passage as a translator beyond its source.
-    """
-    writing, settings = writing_of(inspected, passage)
-    wide = replace(settings, n_best=settings.beam)
-    return Searches(
-        writing,
-        search_tree(writing, wide),
-        search_tree(writing, replace(wide, beam=1, n_best=1)),
-        search_tree(writing, wide, begin) if begin else None,
-    )
-
-
 def writing_of(inspected: InspectedModel, passage: Passage) -> tuple[Writing, DecodingSettings]:
     """A passage that is yet to be written, and how the run searches, with a beam in any case."""
     settings: DecodingSettings = inspected.settings.decoding or DecodingSettings()
@@ -165,8 +150,19 @@ class PassageAnalysis:
 
     @cached_property
     def searches(self) -> Searches:
-        """What is searched for the passage."""
-        return searches(self.inspected, self.passage, self.begin)
+        """With the settings of the run; where its task has none, with those of a new translator.
+
+        A model of text alone may write as much beyond the passage as a translator beyond its
+        source.
+        """
+        writing, settings = writing_of(self.inspected, self.passage)
+        wide = replace(settings, n_best=settings.beam)
+        return Searches(
+            writing,
+            search_tree(writing, wide),
+            search_tree(writing, replace(wide, beam=1, n_best=1)),
+            search_tree(writing, wide, self.begin) if self.begin else None,
+        )
 
     @cached_property
     def traced(self) -> Any:

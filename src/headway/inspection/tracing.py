@@ -58,6 +58,10 @@ class TensorRecorder:
         hook = module.register_forward_hook(lambda _, given, output: look(given, output))
         self._open.callback(hook.remove)
 
+    def watch_output(self, module: nn.Module, name: str) -> None:
+        """Note what it gives whenever it has run."""
+        self.watch(module, lambda _, output: self.note(name, output))
+
     def watch_before(self, module: nn.Module, look: Callable[..., None]) -> None:
         """Call `look(*what goes in)` whenever the module is about to run."""
         hook = module.register_forward_pre_hook(lambda _, given: look(*given))
@@ -132,11 +136,11 @@ def watch_layer(notes: TensorRecorder, name: str, layer: Layer) -> None:
         watch_residual(notes, f"{name}.cross", layer.around_cross_attention)
     forward = layer.feed_forward
     if hasattr(forward, "to_output"):  # inside: behind the activation, and the gate if there is one
-        inner, gives = (f"{name}.feed_forward.{one}" for one in ("inner", "output"))
+        inner = f"{name}.feed_forward.inner"
         notes.watch(forward.to_output, lambda given, _: notes.note(inner, given[0]))
-        notes.watch(forward, lambda _, output: notes.note(gives, output))
+        notes.watch_output(forward, f"{name}.feed_forward.output")
     watch_residual(notes, f"{name}.feed_forward", layer.around_feed_forward)
-    notes.watch(layer, lambda _, output: notes.note(f"{name}.output", output))
+    notes.watch_output(layer, f"{name}.output")
 
 
 def watch_attention(notes: TensorRecorder, name: str, attention: MultiHeadAttention) -> None:
@@ -227,9 +231,6 @@ def watch_ends(notes: TensorRecorder, model: nn.Module, rows: Sequence[Int[Tenso
         notes.note(f"{side}.ids", given[0])
         notes.note(f"{side}.embedding", output)
 
-    def note_end(name: str, _: tuple[Any, ...], output: Tensor) -> None:
-        notes.note(name, output)
-
     names = ("embedding", *(f"{side}_embedding" for side in sides))
     for embedding in {getattr(model, name) for name in names if hasattr(model, name)}:
         notes.watch(embedding, look)
@@ -240,7 +241,7 @@ def watch_ends(notes: TensorRecorder, model: nn.Module, rows: Sequence[Int[Tenso
     for side, names in ENDS.items():
         last = [getattr(model, name) for name in names if hasattr(model, name)]
         for module, end in zip(reversed(last), ("output", "normed"), strict=False):
-            notes.watch(module, partial(note_end, f"{side}.{end}"))
+            notes.watch_output(module, f"{side}.{end}")
 
 
 def watch_positions(notes: TensorRecorder, name: str, positions: nn.Module) -> None:

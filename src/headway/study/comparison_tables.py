@@ -130,7 +130,6 @@ def duration(seconds: float) -> str:
 
 
 def megabytes(n: int) -> str:
-    """Millions of bytes."""
     return f"{n / 1e6:,.1f} MB"
 
 

@@ -6,6 +6,7 @@ n^a or d^a over the largest sizes, where what is small beside it no longer count
 
 import math
 import platform
+import statistics
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -177,9 +178,7 @@ def exponent(points: Sequence[Point], of: str, value: str) -> float | None:
     if len(last) < 2:
         return None
     x, y = ([math.log(point[key]) for point in last] for key in (of, value))
-    middle_x, middle_y = sum(x) / len(x), sum(y) / len(y)
-    pairs = [(a - middle_x, b - middle_y) for a, b in zip(x, y, strict=True)]
-    return sum(a * b for a, b in pairs) / sum(a * a for a, _ in pairs)
+    return statistics.linear_regression(x, y).slope
 
 
 def row(
@@ -187,24 +186,22 @@ def row(
 ) -> dict[str, Any]:
     """What table 1 says of a layer, its longest path over `reached` positions; what was found."""
     layer_type = LAYER_TYPES[name]
-    mine_n, mine_d = ([p for p in points if p["layer"] == name] for points in (over_n, over_d))
+    fits = {
+        f"in_{of}": {
+            "theory": getattr(layer_type, f"in_{of}"),
+            **{
+                called: exponent([p for p in points if p["layer"] == name], of, value)
+                for called, value in (("time", sweep.clock), ("operations", "operations"))
+            },
+        }
+        for of, points in (("n", over_n), ("d", over_d))
+    }
+    told = {key: getattr(layer_type, key) for key in ("title", "cost", "sequential", "path")}
     return {
         "layer": name,
-        "title": layer_type.title,
-        "cost": layer_type.cost,
-        "sequential": layer_type.sequential,
-        "path": layer_type.path,
+        **told,
         "longest_path": layer_type.longest(reached, sweep.reach),
-        "in_n": {
-            "theory": layer_type.in_n,
-            "time": exponent(mine_n, "n", sweep.clock),
-            "operations": exponent(mine_n, "n", "operations"),
-        },
-        "in_d": {
-            "theory": layer_type.in_d,
-            "time": exponent(mine_d, "d", sweep.clock),
-            "operations": exponent(mine_d, "d", "operations"),
-        },
+        **fits,
     }
 
 

@@ -88,26 +88,6 @@ class LayerType(NamedTuple):
     """Steps on the longest of the shortest paths between two of n positions."""
 
 
-def attending(**options: bool) -> Callable[[int, Reach, int], nn.Module]:
-    """Builds full self-attention."""
-    return lambda d, reach, layer: SelfAttentionLayer(d, **options)
-
-
-def recurring(recurrence: Recurrence) -> Callable[[int, Reach, int], nn.Module]:
-    """Builds a recurrent layer."""
-    return lambda d, reach, layer: Recurrent(d, recurrence=recurrence)
-
-
-def convolving(kind: type[Convolution]) -> Callable[[int, Reach, int], nn.Module]:
-    """Builds a convolution, each position in the middle of what it sees."""
-    return lambda d, reach, layer: kind(d, d, reach.kernel)
-
-
-def dilating(d: int, reach: Reach, layer: int) -> nn.Module:
-    """Builds a convolution that is dilated k times as far as the layer before it."""
-    return Convolution(d, d, reach.kernel, dilation=reach.kernel**layer, causal=True)
-
-
 def dilated_layers(n: int, reach: Reach) -> int:
     """Dilated layers that reach from one end of n positions to the other: log_k n."""
     return math.ceil(math.log(n, reach.kernel) - 1e-9)
@@ -125,12 +105,14 @@ def hops(n: int, each: int) -> int:
 
 LAYER_TYPES: dict[str, LayerType] = {
     "attention": LayerType(
-        "self-attention", attending(), "n^2 d",
+        "self-attention",
+        lambda d, reach, layer: SelfAttentionLayer(d), "n^2 d",
         lambda n, d, reach: 4 * n * n * d, 2, 1, "O(1)", "O(1)",
         lambda n, reach: min(1, n - 1),
     ),
     "projected": LayerType(
-        "self-attention with its projections", attending(projects=True), "n^2 d + n d^2",
+        "self-attention with its projections",
+        lambda d, reach, layer: SelfAttentionLayer(d, projects=True), "n^2 d + n d^2",
         lambda n, d, reach: 4 * n * n * d + 8 * n * d * d, 2, 2, "O(1)", "O(1)",
         lambda n, reach: min(1, n - 1),
     ),
@@ -141,27 +123,34 @@ LAYER_TYPES: dict[str, LayerType] = {
         lambda n, reach: hops(n, reach.window),
     ),
     "rnn": LayerType(
-        "recurrent (Elman)", recurring("rnn"), "n d^2",
+        "recurrent (Elman)",
+        lambda d, reach, layer: Recurrent(d, recurrence="rnn"), "n d^2",
         lambda n, d, reach: 4 * n * d * d, 1, 2, "O(n)", "O(n)",
         lambda n, reach: n - 1,
     ),
     "lstm": LayerType(
-        "recurrent (LSTM)", recurring("lstm"), "n d^2",
+        "recurrent (LSTM)",
+        lambda d, reach, layer: Recurrent(d, recurrence="lstm"), "n d^2",
         lambda n, d, reach: 16 * n * d * d, 1, 2, "O(n)", "O(n)",
         lambda n, reach: n - 1,
     ),
     "convolution": LayerType(
-        "convolutional", convolving(Convolution), "k n d^2",
+        "convolutional",
+        lambda d, reach, layer: Convolution(d, d, reach.kernel), "k n d^2",
         lambda n, d, reach: 2 * reach.kernel * n * d * d, 1, 2, "O(1)", "O(n/k)",
         lambda n, reach: hops(n, (reach.kernel - 1) // 2),
     ),
     "dilated": LayerType(
-        "convolutional (dilated)", dilating, "k n d^2",
+        "convolutional (dilated)",
+        lambda d, reach, layer: Convolution(
+            d, d, reach.kernel, dilation=reach.kernel**layer, causal=True
+        ), "k n d^2",
         lambda n, d, reach: 2 * reach.kernel * n * d * d, 1, 2, "O(1)", "O(log_k n)",
         dilated_layers,
     ),
     "separable": LayerType(
-        "convolutional (separable)", convolving(SeparableConvolution), "k n d + n d^2",
+        "convolutional (separable)",
+        lambda d, reach, layer: SeparableConvolution(d, d, reach.kernel), "k n d + n d^2",
         lambda n, d, reach: 2 * reach.kernel * n * d + 2 * n * d * d, 1, 2, "O(1)", "O(n/k)",
         lambda n, reach: hops(n, (reach.kernel - 1) // 2),
     ),
