@@ -11,9 +11,9 @@ from headway.core.config import Sections, merge, read_toml
 from headway.core.errors import DataError
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
-from headway.core.settings import Settings, task_of
 from headway.models import PRESETS
 from headway.runs.fitting import presets_that_fit
+from headway.runs.settings import Settings, task_of
 from headway.runs.task_spec import Run, Sizes, TaskSpec
 from headway.runs.train import learner
 from headway.tasks import task_spec

@@ -8,11 +8,11 @@ from typing import Any
 from headway.core.config import Sections, merge, read_toml
 from headway.core.errors import ConfigError, DataError
 from headway.core.run_folder import RunFolder
-from headway.core.settings import task_of
 from headway.operations.argument_types import path, string, table
 from headway.operations.option_errors import no_flag, told_of_data
 from headway.operations.shipped import only_writer_of_run, open_folder, place_of
 from headway.runs.flags import FLAGS, ShortFlag
+from headway.runs.settings import task_of
 from headway.runs.task_spec import Request
 from headway.tasks import brought, task_spec, verbs
 

@@ -12,7 +12,6 @@ from headway.core.config import build
 from headway.core.interfaces import StepDecoder
 from headway.core.runtime import Device, EngineName, Precision, RuntimeSettings
 from headway.core.search import METHODS
-from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.corpora.mixing import chosen_tag
 from headway.engine.engine import EngineChoice
@@ -25,6 +24,7 @@ from headway.operations.argument_types import in_shape, path, paths, string
 from headway.operations.option_errors import only_for_sampling
 from headway.operations.shipped import open_folder
 from headway.runs.loading import open_run
+from headway.runs.settings import Settings
 from headway.translation.attention import Attention, attention, refuse_blind
 from headway.translation.coded import SegmentTranslation
 from headway.translation.decoding import (

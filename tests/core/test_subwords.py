@@ -253,14 +253,12 @@ def test_a_vocabulary_without_a_begin_marker_starts_a_decoder_with_padding() -> 
     marian = SpecialIds.of({"</s>": 0, "<unk>": 1, "a": 2, "<pad>": 3}, "vocab.json")
     assert marian == SpecialIds(padding=3, unknown=1, begin=None, end=0)
     assert marian.decoder_begin == 3
-    assert marian.around([2]) == [2, 0]
     assert set(marian.unwritten) == {1, 3}
 
 
 def test_markers_stand_around_a_text_and_only_the_end_is_ever_written() -> None:
     special = SpecialIds(padding=9, unknown=7, begin=1, end=2)
     assert special.decoder_begin == 1
-    assert special.around([5, 6]) == [1, 5, 6, 2]
     assert set(special.unwritten) == {9, 7, 1}
     same = SpecialIds(padding=0, unknown=1, begin=2, end=2)
     assert set(same.unwritten) == {0, 1}

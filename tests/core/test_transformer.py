@@ -4,10 +4,11 @@ import itertools
 
 import pytest
 import torch
+from smoothed_loss import label_smoothed
 
 from headway.core.errors import ConfigError, UserError
 from headway.core.interfaces import State, StepDecoder
-from headway.core.loss import label_smoothed, projected_label_smoothed
+from headway.core.loss import projected_label_smoothed
 from headway.core.transformer import Transformer
 from headway.models import MODELS, PRESETS
 from headway.nn.attention_weights import look
@@ -341,9 +342,9 @@ def test_dropout_acts_in_training_only_and_at_each_of_its_places():
         ({"dropout": 1.0}, "dropout must be .* below 1; got 1.0"),
         ({"attention_dropout": -0.1}, "dropout must be .* got -0.1"),
         ({"activation_dropout": 2.0}, "dropout must be .* got 2.0"),
-        ({"d_k": -1}, "d_k must not be negative; got -1"),
-        ({"d_v": -4}, "d_v must not be negative; got -4"),
-        ({"residual_gain": -0.5}, "residual_gain must not be negative; got -0.5. 1 is Xavier's"),
+        ({"d_k": -1}, "d_k must be at least 0; got -1"),
+        ({"d_v": -4}, "d_v must be at least 0; got -4"),
+        ({"residual_gain": -0.5}, "residual_gain must be at least 0; got -0.5"),
     ],
 )
 def test_impossible_sizes_are_refused_with_a_remedy(options, message):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from smoothed_loss import label_smoothed
 
 from headway.core.cleaning import Pair, Report
 from headway.core.dataset import encoded
-from headway.core.loss import label_smoothed
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
 from headway.core.transformer import Transformer, TransformerConfig

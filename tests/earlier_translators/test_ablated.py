@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 import torch
+from smoothed_loss import label_smoothed
 from torch import nn
 
 from headway.core.errors import ConfigError
 from headway.core.interfaces import Seq2Seq, State, StepDecoder
-from headway.core.loss import label_smoothed
-from headway.core.settings import Settings
 from headway.core.transformer import Transformer
 from headway.earlier_translators.ablated import Ablated, AblatedConfig
 from headway.models import PRESETS
 from headway.nn.attention_weights import look
 from headway.nn.positioned import PositionedConfig
+from headway.runs.settings import Settings
 from headway.translation.spec import SPEC
 
 BEGIN, END, N_WORDS = 2, 3, 13

@@ -12,7 +12,6 @@ import torch
 from headway.core.config import merge
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
-from headway.core.settings import Settings
 from headway.core.train import fitted_warmup
 from headway.models import PRESETS
 from headway.runs import fitting, gradient
@@ -26,6 +25,7 @@ from headway.runs.fitting import (
     spacing,
     time_to_learn,
 )
+from headway.runs.settings import Settings
 from headway.runs.task_spec import Run, Sizes
 from headway.translation.spec import SPEC
 

@@ -12,10 +12,10 @@ from everyday_run import FLAGS, Finished, command, unfinish, write_pairs
 from headway.core.config import merge
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
-from headway.core.settings import Settings
 from headway.demo import generate
 from headway.language_models.spec import SPEC as LANGUAGE_MODEL
 from headway.runs.resuming import refuse_changes
+from headway.runs.settings import Settings
 from headway.runs.task_spec import Request
 from headway.runs.train import asked_for
 from headway.translation.spec import SPEC

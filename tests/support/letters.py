@@ -14,10 +14,10 @@ from headway.core.batching import BatchStream, TokenBatches, pad
 from headway.core.disk import checksum
 from headway.core.errors import ConfigError
 from headway.core.lines import read_lines
-from headway.core.settings import Settings
 from headway.core.training_interfaces import Batch, TaskState, Validation
 from headway.operations.time_budget import PlannedTraining
 from headway.runs.loading import open_run
+from headway.runs.settings import Settings
 from headway.runs.task_spec import Say, Sizes, TaskData, TaskSpec, built_from
 from headway.tokenizers.words import Words
 

@@ -12,9 +12,9 @@ import headway
 from headway.core.config import SECTIONS, build, read_toml
 from headway.core.errors import ConfigError
 from headway.core.runtime import RuntimeSettings
-from headway.core.settings import RunSection
 from headway.operations.option_errors import meant_by
 from headway.operations.shipped import SHIPPED
+from headway.runs.settings import RunSection
 from headway.tasks import TASKS, task_spec
 from headway.tasks.described import flags, settings
 

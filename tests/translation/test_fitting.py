@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from headway.core.errors import ConfigError
-from headway.core.settings import Settings
 from headway.corpora.prepared import Prepared
+from headway.runs.settings import Settings
 from headway.runs.task_spec import Sizes
 from headway.translation.spec import LADDER, SPEC, refuse_beyond_last
 

@@ -14,10 +14,10 @@ from headway.core.config import merge
 from headway.core.errors import ConfigError, HeadwayError
 from headway.core.optimizer import saved_tensors
 from headway.core.run_folder import RunFolder
-from headway.core.settings import Settings
 from headway.core.tensor_files import load_tensors, save_tensors
 from headway.exchange.hugging_face import generation_of, unlike_the_run
 from headway.runs.loading import open_run
+from headway.runs.settings import Settings
 from headway.translation import exporting
 from headway.translation.decoding import SamplingSettings
 from headway.translation.exporting import export_hugging_face

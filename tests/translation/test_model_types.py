@@ -13,10 +13,10 @@ from everyday_run import FLAGS, Finished, command, left_behind
 
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
-from headway.core.settings import Settings
 from headway.demo import generate
 from headway.inspection.attention_picture import AttentionMap, draw_attention
 from headway.models import MODELS, PRESETS
+from headway.runs.settings import Settings
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.spec import SPEC
 from headway.translator import Translator

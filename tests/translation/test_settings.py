@@ -4,10 +4,10 @@ import pytest
 
 from headway.core.config import format_toml, read_toml
 from headway.core.errors import ConfigError
-from headway.core.settings import Settings, preset, presets_of_type
 from headway.core.transformer import TransformerConfig
 from headway.corpora.mixing import Use
 from headway.models import PRESETS
+from headway.runs.settings import Settings, preset, presets_of_type
 from headway.translation.spec import SPEC
 
 

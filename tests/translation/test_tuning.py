@@ -9,9 +9,9 @@ from headway.core.config import Sections, merge
 from headway.core.disk import checksum
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
-from headway.core.settings import Settings
 from headway.demo import generate
 from headway.runs.parent import TUNED_RATE, Parent
+from headway.runs.settings import Settings
 from headway.translation.spec import SPEC
 from headway.translation.tuning import HELD_BACK, inherited
 

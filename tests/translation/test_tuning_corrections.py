@@ -13,9 +13,9 @@ from everyday_run import command, left_behind, train, write_corpus
 from headway.core.config import merge
 from headway.core.run_folder import RunFolder
 from headway.core.search import decode_all
-from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.demo import generate
+from headway.runs.settings import Settings
 from headway.translation import tuning_corrections, tuning_data
 from headway.translation.replacements import Correction, Replacement
 from headway.translation.spec import SPEC

@@ -13,9 +13,9 @@ from headway.core.config import merge
 from headway.core.errors import DataError
 from headway.core.run_folder import RunFolder
 from headway.core.search import decode_all
-from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.demo import generate
+from headway.runs.settings import Settings
 from headway.translation import tuning_data
 from headway.translation.pairs import Pairs
 from headway.translation.spec import SPEC

@@ -11,7 +11,7 @@ from headway.core.subwords import SpecialIds
 
 if TYPE_CHECKING:
     from headway.core.config import Sections
-    from headway.core.settings import Settings
+    from headway.runs.settings import Settings
     from headway.runs.task_spec import TaskSpec
     from headway.study.operation_counting import Lengths
 
@@ -133,9 +133,9 @@ def described(model: str, task: str | None, given: "Sections", vocabulary: int |
     Raises ConfigError where it is none of them, and for what `train` refuses.
     """
     from headway.core.config import merge, read_toml
-    from headway.core.settings import Settings, preset, task_of
     from headway.operations.shipped import open_folder, place_of
     from headway.runs.fitting import presets_that_fit
+    from headway.runs.settings import Settings, preset, task_of
     from headway.tasks import task_spec
 
     path = place_of(Path(model))
@@ -173,7 +173,7 @@ def described(model: str, task: str | None, given: "Sections", vocabulary: int |
 
 def left_open(spec: "TaskSpec", below: Sequence[str], sections: "Sections") -> list[str]:
     """The settings of a model and its batches that one of the presets `below` would change."""
-    from headway.core.settings import Settings
+    from headway.runs.settings import Settings
 
     taken = Settings.of(sections, spec).sections()
     keys = {

@@ -65,10 +65,12 @@ def tokenize(
     subwords = opened(place_of(tokenizer))
     texts = list(chain.from_iterable(chunks_of(None))) if text is None else [text]
     rows = [subwords.encode(_clean(each)) for each in texts]
+    special = subwords.special
+    before, after = [] if special.begin is None else [special.begin], [special.end]
     if max_length:
-        rows = _cut(rows, max_length - len(subwords.special.around([])) * special_tokens)
+        rows = _cut(rows, max_length - len(before + after) * special_tokens)
     if special_tokens:
-        rows = [subwords.special.around(row) for row in rows]
+        rows = [[*before, *row, *after] for row in rows]
     batch = _padded(rows, subwords, pad_to)
     if json:
         whole = {field: [getattr(row, field) for row in batch] for field in TokenRow._fields}

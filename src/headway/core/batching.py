@@ -15,16 +15,14 @@ StoredIds = NDArray[np.uint16] | NDArray[np.uint32]
 
 @runtime_checkable
 class Rounds(Protocol):
-    """Which rows an epoch has, where it is not each of them once."""
+    """Which rows an epoch has, where it is not each of them once: those of each round of epoch `n`;
+    no batch has rows of two rounds. `identity`, which is not 0, tells it from others."""
 
     @property
-    def identity(self) -> int:
-        """What tells it from others; not 0."""
-
+    def identity(self) -> int: ...
     def __call__(
         self, batches: "TokenBatches", n: int, random: np.random.Generator
-    ) -> list[Indices]:
-        """The rows of each round of epoch `n`: no batch has rows of two."""
+    ) -> list[Indices]: ...
 
 
 class TokenBatches:
@@ -141,11 +139,8 @@ class BatchStream:
         return {"epoch": self.epoch, "index": self.index, **self._identity}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go to where `state` was taken.
-
-        Raises:
-            RunError: it was taken from other data, another batch size or another seed.
-        """
+        """Go to where `state` was taken. Raises RunError: it was taken from other data, another
+        batch size or another seed."""
         for name, value in self._identity.items():
             if state.get(name, 0) != value:
                 raise RunError(

@@ -11,11 +11,11 @@ from torch import Tensor
 from headway.core.hypothesis import (
     Choices,
     Hypothesis,
-    Permissions,
     Rules,
     Trace,
     normalize_,
     penalty,
+    permit_,
     ranked,
     worth_leaving,
 )
@@ -37,9 +37,7 @@ def best(
     return first_best((before.view(-1, 1) + scores).view(len(before), -1), count)
 
 
-def first_best(
-    scores: Float[Tensor, "rows places"], count: int
-) -> tuple[Float[Tensor, "rows count"], Int[Tensor, "rows count"]]:
+def first_best(scores: Float[Tensor, "rows places"], count: int) -> Chosen:
     """By top-k, and where there are equals, whose order that leaves open, by a stable sort."""
     values, places = scores.topk(min(count + 1, scores.shape[1]), dim=1)
     if (values[:, 1:] == values[:, :-1]).any():
@@ -80,17 +78,14 @@ def roll_out(
     if not len(last):
         return []
     written = torch.arange(len(last), device=last.device)  # the hypothesis that each row writes
-    permissions = Permissions(rules)
     last_step = torch.full_like(written, -1)  # for each hypothesis: where its end marker is
     last_choice = torch.zeros_like(written)
-    parents = written
-    trace = Trace(rules)
-    n_written = 0
+    parents, trace, n_written = written, Trace(rules), 0
     while True:
         scores, state, attention = decoder.step(state, last, rules.want_attention)
         if rules.want_scores:
             normalize_(scores)
-        permissions.apply_(scores, rules.max_lengths[written], n_written)
+        permit_(scores, rules, rules.max_lengths[written], n_written)
         last = choose(scores)
         log_probs = scores.gather(1, last.unsqueeze(1)).squeeze(1)
         trace.choices.append(Choices(parents, last, log_probs, attention))
@@ -127,8 +122,7 @@ def beam_search(
     n_sentences, device = max_lengths.numel(), max_lengths.device
     if not n_sentences:
         return []
-    permissions, trace = Permissions(rules), Trace(rules)
-    finished = Finished(n_sentences, settings.n_best, device)
+    trace, finished = Trace(rules), Finished(n_sentences, settings.n_best, device)
     divisor = partial(penalty, alpha=settings.length_penalty)
 
     sentence = torch.arange(n_sentences, device=device)  # [live]: the sentences not yet done
@@ -140,7 +134,7 @@ def beam_search(
         limits = max_lengths[sentence]
         scores, after, attention = decoder.step(state, last, rules.want_attention)
         normalize_(scores)
-        permissions.apply_(scores, limits.repeat_interleave(width), n_written)
+        permit_(scores, rules, limits.repeat_interleave(width), n_written)
         total, place = choose(scores, total, settings.beam)  # all of [live, new width]
         first_row = torch.arange(len(total), device=device).unsqueeze(1) * width
         row, token = first_row + place // scores.size(1), place % scores.size(1)
@@ -181,17 +175,13 @@ class Finished:
     ) -> None:
         """Offer the choices of one step; those that did not end have score -inf."""
         choices = torch.arange(scores.numel(), device=scores.device).view_as(scores)
-        n_best = self.scores.size(1)
+        kept = (self.scores, self.steps, self.choices)
+        offered = (scores, torch.full_like(choices, step), choices)
+        both = [torch.cat([a[sentence], b], dim=1) for a, b in zip(kept, offered, strict=True)]
         # A stable sort: among equals the one found first stays ahead.
-        scores, order = torch.cat([self.scores[sentence], scores], dim=1).sort(
-            dim=1, descending=True, stable=True
-        )
-        steps = torch.cat([self.steps[sentence], torch.full_like(choices, step)], dim=1)
-        choices = torch.cat([self.choices[sentence], choices], dim=1)
-        order = order[:, :n_best]
-        self.scores[sentence] = scores[:, :n_best]
-        self.steps[sentence] = steps.gather(1, order)
-        self.choices[sentence] = choices.gather(1, order)
+        order = both[0].sort(dim=1, descending=True, stable=True).indices[:, : kept[0].size(1)]
+        for old, new in zip(kept, both, strict=True):
+            old[sentence] = new.gather(1, order)
 
     def worst(self, sentence: Int[Tensor, " live"]) -> Float[Tensor, " live"]:
         """The `n_best`-th score of these sentences; -inf while there are fewer."""

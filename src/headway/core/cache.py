@@ -29,6 +29,11 @@ def evened(n_keys: int) -> int:
     return -(-n_keys // EVEN) * EVEN
 
 
+def roomy(n_keys: int) -> int:
+    """Room for `n_keys`, which grows by doubling."""
+    return EVEN << (evened(n_keys) // EVEN - 1).bit_length()
+
+
 class Cache:
     """Keys and values of the tokens fed so far, `[layers, sentences, heads, slots, d_k or d_v]`;
     slots from `filled` on are free.
@@ -43,16 +48,13 @@ class Cache:
     def moved(
         self, sentences: Int[Tensor, " kept"], slots: Int[Tensor, "kept used"], n_more: int
     ) -> "Cache":
-        """The given slots of the given sentences, with room for `n_more`: it grows by doubling."""
-        used, room = slots.shape[1], EVEN
-        while room < used + n_more:
-            room *= 2
-        moved = []
+        """The given slots of the given sentences, with room for `n_more`."""
+        used, moved = slots.shape[1], []
         for part in (self.keys, self.values):
-            roomy = part.new_zeros(len(part), len(slots), part.shape[2], room, part.shape[4])
+            shape = len(part), len(slots), part.shape[2], roomy(used + n_more), part.shape[4]
+            moved.append(part.new_zeros(shape))
             found = part[:, sentences[:, None], :, slots]  # [kept, used, layers, heads, d]
-            roomy[:, :, :, :used] = found.permute(2, 0, 3, 1, 4)
-            moved.append(roomy)
+            moved[-1][:, :, :, :used] = found.permute(2, 0, 3, 1, 4)
         return Cache(moved[0], moved[1], used)
 
     def select(self, sentences: Int[Tensor, " kept"], used: int) -> "Cache":
@@ -63,12 +65,11 @@ class Cache:
 
     def with_room(self, used: int, n_more: int) -> "Cache":
         """A cache that holds the first `used` slots and may be written to behind them."""
-        n_sentences, room = self.keys.shape[1], self.keys.shape[3]
-        if self.filled == used and used + n_more <= room:
+        if self.filled == used and used + n_more <= self.keys.shape[3]:
             return self
-        everyone = torch.arange(n_sentences, device=self.keys.device)
-        slots = torch.arange(used, device=everyone.device).expand(n_sentences, -1)
-        return self.moved(everyone, slots, n_more)
+        free = (0, 0, 0, roomy(used + n_more) - used)
+        keys, values = (pad(part[:, :, :, :used], free) for part in (self.keys, self.values))
+        return Cache(keys, values, used)
 
 
 class Source(NamedTuple):
@@ -172,18 +173,11 @@ def start(
     heads, like = next(iter(stack)).self_attention.heads, fused[0].weight
     d_k, d_v = (size // heads for size in fused[0].sizes[1:])
     keys, values = (like.new_empty(len(fused), n_rows, heads, 0, size) for size in (d_k, d_v))
+    positions = torch.zeros(n_rows, 0, dtype=torch.long, device=like.device)
     seen = None
     if source is not None and source_visible is not None:
         seen = projected(stack, source, source_visible)
-    return StackState(
-        fused,
-        Cache(keys, values, 0),
-        length=0,
-        used=0,
-        positions=torch.zeros(n_rows, 0, dtype=torch.long, device=like.device),
-        visible=torch.zeros(n_rows, 0, dtype=torch.bool, device=like.device),
-        source=seen,
-    )
+    return StackState(fused, Cache(keys, values, 0), 0, 0, positions, positions.bool(), seen)
 
 
 def projected(
@@ -221,13 +215,9 @@ def step(
     itself = torch.eye(each, dtype=torch.bool, device=x.device)
     seen.unflatten(0, (-1, each))[:, :, used : used + each] = itself
     hidden = additive(seen, x.dtype).unflatten(0, (-1, each)).repeat_interleave(first.heads, 0)
+    length, after_used = state.length + 1, used + each
     after = replace(
-        state,
-        cache=cache,
-        length=state.length + 1,
-        used=used + each,
-        positions=positions,
-        visible=seen,
+        state, cache=cache, length=length, used=after_used, positions=positions, visible=seen
     )
     looked: list[Tensor] = []
     for n, (layer, fused) in enumerate(zip(stack, state.fused, strict=True)):
@@ -238,7 +228,7 @@ def step(
             across = partial(look_across, attention, n, state.source, looked)
             x = cast(Residual, layer.around_cross_attention)(x, across)
         x = layer.around_feed_forward(x, layer.feed_forward)
-    cache.filled = after.used
+    cache.filled = after_used
     return x, after, looked[alignment_layer(len(looked))] if looked else None
 
 

@@ -92,10 +92,8 @@ def keep_only(checkpoints: Path, to_resume: Iterable[int], weights: Iterable[int
 def average(checkpoints: Path, chosen: Iterable[int]) -> dict[str, Tensor]:
     """The mean of several checkpoints' weights (section 6.1), summed in float64.
 
-    What is no fraction, such as a count of batches, is the last one's.
-
-    Raises:
-        RunError: one of them is missing or damaged.
+    What is no fraction, such as a count of batches, is the last one's. Raises RunError: one of them
+    is missing or damaged.
     """
     total: dict[str, Tensor] = {}
     last: dict[str, Tensor] = {}
@@ -126,12 +124,8 @@ class Checkpoint(NamedTuple):
 
 
 def read(checkpoints: Path, step: int) -> Checkpoint:
-    """Read a checkpoint and check it.
-
-    Raises:
-        OutOfReachError: it may be whole, but cannot be read just now.
-        RunError: it is damaged; the message names what.
-    """
+    """Read a checkpoint and check it. Raises OutOfReachError: it may be whole, but cannot be read
+    just now. RunError: it is damaged; the message names what."""
     folder = folder_of(checkpoints, step)
     try:
         refuse_large(folder / STATE, _MAX_STATE_BYTES)
@@ -153,12 +147,8 @@ def read(checkpoints: Path, step: int) -> Checkpoint:
 
 def read_newest(checkpoints: Path, say: Callable[[str], None]) -> Checkpoint | None:
     """The newest checkpoint that is whole, if there are any; damaged ones are named through `say`
-    and set aside.
-
-    Raises:
-        OutOfReachError: one may be whole, but cannot be read just now.
-        RunError: all are damaged. Either way nothing was changed.
-    """
+    and set aside. Raises OutOfReachError: one may be whole, but cannot be read just now. RunError:
+    all are damaged. Either way nothing was changed."""
     damaged: dict[Path, RunError] = {}
     for step in reversed(resumable(checkpoints)):
         folder = folder_of(checkpoints, step)

@@ -178,10 +178,7 @@ def read_parallel(
     unequal: Callable[[Path, Path, tuple[int, int]], DataError] = unequal_lines,
 ) -> Iterator[Pair]:
     """Line i of one file with line i of the other, uncleaned; `unequal` words what is refused.
-
-    Raises:
-        DataError: a file cannot be read, or one has more lines than the other.
-    """
+    Raises DataError: a file cannot be read, or one has more lines than the other."""
     sides = (read_lines(path, report.mended) for path in (source, target))
     both = zip_longest(*sides, fillvalue=_MISSING)
     file = shown(source)
@@ -236,10 +233,7 @@ def _refusal(source: str, target: str, settings: CleaningSettings) -> str:
 
 def refuse_unusable(report: Report, *, least: int = LEAST_PAIRS) -> None:
     """Refuse to train on fewer than `least` pairs, or on text that is the same on both sides.
-
-    Raises:
-        DataError: with the counts that led to it.
-    """
+    Raises DataError: with the counts that led to it."""
     if report.kept < least:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in report.dropped.most_common())
         raise DataError(

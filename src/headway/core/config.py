@@ -130,17 +130,6 @@ def format_toml(sections: Mapping[str, Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def absolute_files(section: Any) -> dict[str, Any]:
-    """A section ready for JSON, each file by a path that holds from any folder."""
-
-    def stored(value: Any) -> Any:
-        if isinstance(value, tuple | list):
-            return [stored(one) for one in value]
-        return str(value.absolute()) if isinstance(value, Path) else value
-
-    return {name: stored(value) for name, value in dataclasses.asdict(section).items()}
-
-
 def _format_key(key: str) -> str:
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _format_text(key)
 

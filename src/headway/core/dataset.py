@@ -100,10 +100,8 @@ def prepare_in_memory(
     """Read, clean, split and encode two text files; learn their sub-words; say what was dropped.
 
     These are the pairs, their order and ids that `headway.corpora.prepared` gives of the same
-    files, where codes are kept as text and sub-words are learned from all of it.
-
-    Raises:
-        ConfigError, DataError: a file cannot be used.
+    files, where codes are kept as text and sub-words are learned from all of it. Raises
+    ConfigError, DataError: a file cannot be used.
     """
     report, valid_report = Report(), Report()
     (source, target), *valid = data.files()

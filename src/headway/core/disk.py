@@ -110,10 +110,8 @@ def written_aside(final: Path) -> Iterator[Path]:
 
     The folder is made. When the block ends well, the file is synced and renamed; it has the mode of
     the one that it replaces, else that of any new file. When it does not, `final` is as it was. A
-    link stays a link. A pipe or a device is written to as it is.
-
-    Raises:
-        DiskError: the disk is full or the place cannot be written to.
+    link stays a link. A pipe or a device is written to as it is. Raises DiskError: the disk is full
+    or the place cannot be written to.
     """
     if final.exists() and not final.is_file() and not final.is_dir():
         with disk_errors(final):
@@ -163,10 +161,8 @@ def whole_folder(final: Path) -> Iterator[Path]:
     """A fresh folder beside `final` to write files in, which takes its place in one instant.
 
     When the block ends well, all files are synced before. When it does not, nothing is left, and
-    `final` is as it was. A killed process leaves `.NAME.*.part`: see `sweep`.
-
-    Raises:
-        DiskError: the disk is full or the place cannot be written to.
+    `final` is as it was. A killed process leaves `.NAME.*.part`: see `sweep`. Raises DiskError: the
+    disk is full or the place cannot be written to.
     """
     part = final.with_name(f".{final.name}.{uuid.uuid4().hex[:12]}.part")
     old = part.with_name(part.name + ".old.part")

@@ -34,22 +34,16 @@ class DecodingSettings:
         return self.beam if self.method == "beam" else self.n_best
 
     def __post_init__(self) -> None:
-        least = {"beam": 1, "n_best": 1, "max_extra_length": 0}
-        refuse_below(self, least, above="decoding.")
+        refuse_below(self, {"beam": 1, "n_best": 1, "max_extra_length": 0}, above="decoding.")
         if self.length_penalty < 0:
             raise ConfigError(
                 f"decoding.length_penalty must not be negative; got {self.length_penalty}. "
                 "0 ranks by probability, 0.6 is the paper's value, more prefers longer output."
             )
-        if self.method == "beam" and self.n_best > self.beam:
+        if self.n_best > {"beam": self.beam, "greedy": 1}.get(self.method, math.inf):
             raise ConfigError(
-                f"decoding.n_best must not exceed decoding.beam; got {self.n_best} and "
-                f"{self.beam}. Try beam={self.n_best}."
-            )
-        if self.method == "greedy" and self.n_best > 1:
-            raise ConfigError(
-                f"greedy decoding gives one translation; got decoding.n_best {self.n_best}. "
-                f"Try decoding.method beam with decoding.beam {self.n_best}."
+                "decoding.n_best must not exceed decoding.beam, nor 1 in greedy search; got "
+                f"{self.n_best} of {self.method} {self.beam}. Try method beam, beam {self.n_best}."
             )
 
 
@@ -117,29 +111,23 @@ def worth_leaving(n_going_on: int, n_rows: int) -> bool:
     return 8 * (n_rows - n_going_on) >= n_rows
 
 
-class Permissions:
-    """Which tokens may come next: never a forbidden one, and at the limit only the end marker.
+def permit_(
+    logits: Float[Tensor, "rows vocabulary"],
+    rules: Rules,
+    limits: Int[Tensor, " rows"],
+    n_written: int,
+) -> None:
+    """Set to -inf, in place, whatever may not follow `n_written` tokens: what is never written, and
+    for a row that reaches its limit everything but the end marker.
 
-    A hypothesis that reaches its limit is closed by the end marker at the log-probability that the
-    model gives to it: nothing is renormalized over the tokens that remain.
+    That keeps the log-probability that the model gives to it: nothing is renormalized.
     """
-
-    def __init__(self, rules: Rules):
-        device = rules.max_lengths.device
-        self.forbidden = torch.tensor(rules.forbidden, dtype=torch.long, device=device)
-        self.end = rules.end
-        self.shortest_limit = int(rules.max_lengths.min())
-
-    def apply_(
-        self, logits: Float[Tensor, "rows vocabulary"], limits: Int[Tensor, " rows"], n_written: int
-    ) -> None:
-        """Set to -inf, in place, whatever may not follow `n_written` tokens."""
-        if n_written >= self.shortest_limit:
-            must_end = (limits <= n_written).unsqueeze(1)
-            end_logits = logits[:, self.end].clone()
-            logits.masked_fill_(must_end, -torch.inf)
-            logits[:, self.end] = end_logits
-        logits.index_fill_(1, self.forbidden, -torch.inf)
+    if (must_end := limits <= n_written).any():
+        end_logits = logits[:, rules.end].clone()
+        logits.masked_fill_(must_end.unsqueeze(1), -torch.inf)
+        logits[:, rules.end] = end_logits
+    for token in rules.forbidden:
+        logits[:, token] = -torch.inf
 
 
 class Choices(NamedTuple):

@@ -29,11 +29,8 @@ _ZEROS = "full of zero bytes", "convert it, if it is UTF-16: iconv -f UTF-16LE -
 
 
 def check_file(path: Path) -> None:
-    """Refuse what cannot be read twice as a file of text.
-
-    Raises:
-        DataError: `path` is missing, a directory, a pipe, unreadable, or empty.
-    """
+    """Refuse what cannot be read twice as a file of text. Raises DataError: `path` is missing, a
+    directory, a pipe, unreadable, or empty."""
     try:
         if path.exists() and not stat.S_ISREG(path.stat().st_mode):
             what = "a directory" if path.is_dir() else "a pipe or a device"
@@ -52,11 +49,8 @@ def check_file(path: Path) -> None:
 
 @contextmanager
 def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
-    """The bytes of a file, unpacked if its name ends in `.gz`.
-
-    Raises:
-        DataError: the file cannot be opened.
-    """
+    """The bytes of a file, unpacked if its name ends in `.gz`. Raises DataError: the file cannot be
+    opened."""
     check_file(path)
     with io.FileIO(path) as file:
         packed = path.suffix.lower() == ".gz"
@@ -69,9 +63,7 @@ def read_lines(path: Path, mended: Counter[str] | None = None) -> Iterator[str |
 
     `\\r\\n` ends a line as `\\n` does, and a byte order mark at the start is removed; `mended`
     counts both. No other character ends a line, so that line 7 here is line 7 of every other tool.
-
-    Raises:
-        DataError: not a readable file, not UTF-8 (with line and byte), or a damaged `.gz`.
+    Raises DataError: not a readable file, not UTF-8 (with line and byte), or a damaged `.gz`.
     """
     mended = Counter() if mended is None else mended
     for line, raw in enumerate(raw_lines(path), start=1):
@@ -82,10 +74,7 @@ def read_lines(path: Path, mended: Counter[str] | None = None) -> Iterator[str |
 
 def raw_lines(path: Path) -> Iterator[bytes | None]:
     """Each line of a file of any encoding, without its `\\n`; None for one of more than 1 MiB.
-
-    Raises:
-        DataError: not a readable file, nothing in it, or a damaged `.gz`.
-    """
+    Raises DataError: not a readable file, nothing in it, or a damaged `.gz`."""
     n_read = 0
     with damage_told(path, lambda: f" after line {n_read:,}"):
         with open_bytes(path) as file:

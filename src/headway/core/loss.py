@@ -24,24 +24,6 @@ class Loss(NamedTuple):
     """The plain negative log-likelihood: perplexity is exp(nll / tokens)."""
 
 
-def label_smoothed(
-    logits: Float[Tensor, "*batch vocabulary"],
-    target: Int[Tensor, "*batch"],
-    *,
-    smoothing: float,
-    padding: int,
-) -> Loss:
-    """Cross-entropy against (1 - smoothing) on the truth + smoothing / V on every token.
-
-    Positions whose target is padding do not count.
-    """
-    real = target != padding
-    log_probs = logits[real].float().log_softmax(-1)
-    nll = -log_probs.gather(-1, target[real][:, None]).sum()
-    uniform = -log_probs.mean(-1).sum()
-    return Loss((1 - smoothing) * nll + smoothing * uniform, nll.detach())
-
-
 def projected_label_smoothed(
     features: Float[Tensor, "*batch d_model"],
     output_weight: Float[Tensor, "vocabulary d_model"],
@@ -52,10 +34,11 @@ def projected_label_smoothed(
     output_bias: Float[Tensor, " vocabulary"] | None = None,
     chunk: int = 0,
 ) -> Loss:
-    """`label_smoothed(project(features, output_weight, output_bias), ...)`, in little memory.
+    """Cross-entropy against (1 - smoothing) on the truth + smoothing / V on every token.
 
-    The logits of `chunk` tokens at a time are turned into their gradient at once; 0 takes as many
-    as suit a CPU's cache, or a GPU.
+    Positions whose target is padding do not count. The logits of `chunk` tokens at a time are
+    turned into their gradient at once: little memory is needed; 0 takes as many as suit a CPU's
+    cache, or a GPU.
     """
     fitting = LOGITS_AT_ONCE // len(output_weight)
     chunk = chunk or (2048 if features.is_cuda else min(max(fitting, 128), 2048))

@@ -64,11 +64,10 @@ def start(settings: RuntimeSettings) -> Runtime:
     fast_bf16 = torch.cuda.is_bf16_supported(including_emulation=False) if on_cuda else bool(unit)
     bf16 = settings.precision == "bf16" or (settings.precision == "auto" and fast_bf16)
     if settings.precision == "int8" or settings.engine == "ctranslate2":
-        rule, given = "computes in fp32 or bf16", f"precision {settings.precision}"
-        if settings.precision != "int8":
-            rule, given = "validates with headway's own engines", f"engine {settings.engine}"
         raise ConfigError(
-            f"training {rule}; got runtime.{given}, which is for `headway translate`. Leave it out."
+            "training computes in fp32 or bf16, without ctranslate2; got runtime.precision "
+            f"{settings.precision} and runtime.engine {settings.engine}, which `headway translate` "
+            "takes. Leave them out."
         )
     if bf16 and on_cuda and not fast_bf16:
         raise ConfigError(
@@ -116,11 +115,9 @@ def chosen_device(settings: RuntimeSettings) -> "torch.device":
 
     there = settings.device != "cpu" and torch.cuda.is_available()
     if settings.device == "cuda" and not there:
-        missing = "torch finds no NVIDIA GPU or driver"
-        why = missing if torch.version.cuda else "this torch was built without CUDA"
         raise ConfigError(
-            f"[runtime] device 'cuda' needs a GPU; {why} (torch {torch.__version__}). "
-            "Use --runtime.device cpu, or install a CUDA build of torch."
+            f"[runtime] device 'cuda' needs a GPU; torch {torch.__version__} finds none, "
+            "or was built without CUDA. Use --runtime.device cpu."
         )
     return torch.device("cuda" if there else "cpu")
 
@@ -153,10 +150,8 @@ def _bf16_unit() -> str:
 
 def available_cores() -> int:
     """Physical cores that this process may use: by affinity, cgroup quota and OMP_NUM_THREADS."""
-    if hasattr(os, "sched_getaffinity"):
-        logical = sorted(os.sched_getaffinity(0))
-    else:
-        logical = list(range(os.cpu_count() or 1))
+    usable = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
+    logical = sorted(usable(0))
     siblings = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
     physical = {_read(siblings.format(number)).strip() or str(number) for number in logical}
     limits = [len(physical), _cgroup_cores(), _number(os.environ.get("OMP_NUM_THREADS", ""))]
@@ -165,10 +160,10 @@ def available_cores() -> int:
 
 def _cgroup_cores() -> float:
     """Cores' worth of time that the control group (a container's limit) grants; inf if no limit."""
-    version_2, version_1 = "/sys/fs/cgroup/cpu.max", "/sys/fs/cgroup/cpu/cpu.cfs_{}_us"
-    quota, _, period = _read(version_2).partition(" ")  # "max" is no limit
-    if not quota:
-        quota, period = (_read(version_1.format(name)) for name in ("quota", "period"))  # nor is -1
+    quota, _, period = _read("/sys/fs/cgroup/cpu.max").partition(" ")  # "max" is no limit
+    if not quota:  # version 1, where -1 is none
+        names = ("quota", "period")
+        quota, period = (_read(f"/sys/fs/cgroup/cpu/cpu.cfs_{name}_us") for name in names)
     return _number(quota) / _number(period) if math.isfinite(_number(quota)) else math.inf
 
 

@@ -65,10 +65,10 @@ def search(
     Raises `HeadwayError` where a sentence gets no output of finite log-probability, `ConfigError`
     for a method that is none of `methods`.
     """
-    if (method := methods.get(rules.settings.method)) is None:
-        named = rules.settings.method
+    named = rules.settings.method
+    if named not in methods:
         raise ConfigError(f"search is by {' or '.join(methods)} here; got {named}. Take one.")
-    found = method(decoder, state, last, rules)
+    found = methods[named](decoder, state, last, rules)
     if not all(found):
         raise diverged()
     return found

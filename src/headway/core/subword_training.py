@@ -13,17 +13,8 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
-from itertools import islice
 
-from tokenizers import (
-    Regex,
-    Tokenizer,
-    decoders,
-    models,
-    normalizers,
-    pre_tokenizers,
-    trainers,
-)
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from headway.core.errors import ConfigError
 
@@ -110,12 +101,9 @@ def byte_level(pieces: models.BPE) -> Tokenizer:
     """What is done to a text before and after it is parted into these pieces."""
     tokenizer = Tokenizer(pieces)
     tokenizer.normalizer = normalizers.NFC()
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Split(Regex(WORDS), "isolated"),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    )
+    words = pre_tokenizers.Split(Regex(WORDS), "isolated")
+    in_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([words, in_bytes])
     tokenizer.decoder = decoders.ByteLevel()
     return tokenizer
 
@@ -125,7 +113,12 @@ def learn(
 ) -> tuple[list[str], list[tuple[str, str]]]:
     """The characters worth a piece, in code point order, and the merges, best first."""
     normal = [unicodedata.normalize("NFC", line) for line in lines]
-    alphabet = _alphabet(normal, vocabulary_size // 2)
+    counts: Counter[str] = Counter()
+    for start in range(0, len(normal), _LINES_COUNTED):
+        counts.update("".join(normal[start : start + _LINES_COUNTED]))
+    ranked = sorted(counts, key=lambda character: (-counts[character], character))
+    commonest = ranked[: vocabulary_size // 2]
+    alphabet = sorted(character for character in commonest if counts[character] > 1)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(words), "isolated")
     trainer = trainers.BpeTrainer(
@@ -138,13 +131,3 @@ def learn(
     tokenizer.train_from_iterator(normal, trainer)
     model = json.loads(tokenizer.to_str())["model"]
     return alphabet, [(left, right) for left, right in model["merges"]]
-
-
-def _alphabet(lines: Iterable[str], most: int) -> list[str]:
-    """The commonest characters that occur more than once, at most so many, in code point order."""
-    counts: Counter[str] = Counter()
-    remaining = iter(lines)
-    while some := list(islice(remaining, _LINES_COUNTED)):
-        counts.update("".join(some))
-    ranked = sorted(counts, key=lambda character: (-counts[character], character))
-    return sorted(character for character in ranked[:most] if counts[character] > 1)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import SupportsIndex
@@ -60,11 +61,8 @@ class SpecialIds:
 
     @classmethod
     def of(cls, vocabulary: Mapping[str, int], origin: str) -> "SpecialIds":
-        """Find the markers among the pieces of `vocabulary`, which was read from `origin`.
-
-        Raises:
-            DataError: one that there must be is absent under every name in use (`<pad>`, `[PAD]`).
-        """
+        """Find the markers among the pieces of `vocabulary`, which was read from `origin`. Raises
+        DataError where one that there must be is absent under every name in use."""
         found: dict[str, int | None] = {}
         for role, names in _KNOWN_NAMES.items():
             found[role] = next((vocabulary[name] for name in names if name in vocabulary), None)
@@ -85,11 +83,6 @@ class SpecialIds:
         """What no output may hold: everything but the end."""
         return tuple({self.padding, self.unknown, self.decoder_begin} - {self.end})
 
-    def around(self, ids: Sequence[int]) -> list[int]:
-        """A text with its markers, such as `<s> .. </s>` or `[CLS] .. [SEP]`."""
-        before = [] if self.begin is None else [self.begin]
-        return [*before, *ids, self.end]
-
 
 class Subwords:
     """A sub-word vocabulary: trained here, or loaded from another toolkit's file.
@@ -99,11 +92,8 @@ class Subwords:
     """
 
     def __init__(self, serialized: str, origin: str) -> None:
-        """Take a tokenizer in the `tokenizers` JSON format; `origin` names it in errors.
-
-        Raises:
-            DataError: it is none, or has no markers.
-        """
+        """Take a tokenizer in the `tokenizers` JSON format; `origin` names it in a DataError where
+        it is none, or has no markers."""
         self.serialized = serialized
         self._tokenizer = _parse(serialized, origin)
         self._pieces = _pieces_by_id(self._tokenizer, origin)
@@ -112,44 +102,31 @@ class Subwords:
 
     @classmethod
     def train(
-        cls,
-        lines: Iterable[str],
-        *,
-        vocabulary_size: int,
-        learn: Learn = train_bpe,
+        cls, lines: Iterable[str], *, vocabulary_size: int, learn: Learn = train_bpe
     ) -> "Subwords":
-        """Have `learn` learn at most `vocabulary_size` pieces.
-
-        Raises:
-            ConfigError: the vocabulary cannot hold the markers and the alphabet.
-        """
+        """Have `learn` learn at most `vocabulary_size` pieces. Raises ConfigError where that cannot
+        hold the markers and the alphabet."""
         return cls(learn(lines, vocabulary_size).to_str(), "the new tokenizer")
 
     @classmethod
     def load(cls, path: Path, foreign: Callable[[Path], "Subwords"] | None = None) -> "Subwords":
         """Read the `tokenizer.json` of `train_bpe` and `save`, or of a folder with one.
 
-        `foreign` reads whatever else there may be.
-
-        Raises:
-            DataError: the file is missing, or any other.
+        `foreign` reads whatever else there may be; without, that is refused by a DataError.
         """
         path = Path(path)
         file = path / "tokenizer.json" if path.is_dir() else path
-        try:
+        with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             refuse_large(file, MAX_BYTES)
             serialized = file.read_bytes().decode("utf-8")
-            sound = _is_byte_level(serialized)
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            sound = False
-        if not sound and foreign:
+            if _is_byte_level(serialized):
+                return cls(serialized, str(file))
+        if foreign:
             return foreign(path)
-        if not sound:
-            raise DataError(
-                f"a vocabulary is the tokenizer.json of a run, byte-level BPE; {file} is missing, "
-                "unreadable or another. Check the path."
-            )
-        return cls(serialized, str(file))
+        raise DataError(
+            f"a vocabulary is the tokenizer.json of a run, byte-level BPE; {file} is missing, "
+            "unreadable or another. Check the path."
+        )
 
     def save(self, path: Path) -> None:
         """Write `tokenizer.json`, which other programs can read with the `tokenizers` library."""
@@ -238,16 +215,12 @@ def no_tokenizer(error: BaseException, origin: str) -> DataError:
 def _pieces_by_id(tokenizer: Tokenizer, origin: str) -> list[str]:
     vocabulary = tokenizer.get_vocab(with_added_tokens=True)
     last = max(vocabulary.values(), default=-1)
-    if last >= MOST_IDS:
-        piece = max(vocabulary, key=vocabulary.__getitem__)
+    longest = max(map(len, vocabulary), default=0)
+    if last >= MOST_IDS or longest > LONGEST_PIECE:
         raise DataError(
-            f"the ids of a vocabulary are below {MOST_IDS:,}; in {origin} {piece[:40]!r} has "
-            f"{last:,}. Take that file from a copy, or another tokenizer."
-        )
-    if max(map(len, vocabulary), default=0) > LONGEST_PIECE:
-        raise DataError(
-            f"a piece of a vocabulary has at most {LONGEST_PIECE:,} characters; {origin} has a "
-            "longer one. Take that file from a copy, or another tokenizer."
+            f"the ids of a vocabulary are below {MOST_IDS:,}, and its pieces have at most "
+            f"{LONGEST_PIECE:,} characters; in {origin} are an id {last:,} and one of {longest:,} "
+            "characters. Take that file from a copy, or another tokenizer."
         )
     special = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
     spelled_in_bytes = isinstance(tokenizer.decoder, decoders.ByteLevel)

@@ -34,11 +34,8 @@ def shape_of(tensor: Tensor) -> tuple[str, tuple[int, ...]]:
 
 
 def save_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
-    """Write tensors to a synced file, replacing what was there in one instant.
-
-    Raises:
-        DiskError: the disk is full or cannot be written to.
-    """
+    """Write tensors to a synced file, replacing what was there in one instant. Raises DiskError:
+    the disk is full or cannot be written to."""
     names = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))  # aligned
     held = {name: tensors[name].detach().cpu().contiguous() for name in names}
     described, end = {}, 0
@@ -61,11 +58,8 @@ def save_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file, in memory of their own, after checking every byte of it.
-
-    Raises:
-        RunError: it is missing, no safetensors file, or not as it was written.
-    """
+    """The tensors of a file, in memory of their own, after checking every byte of it. Raises
+    RunError: it is missing, no safetensors file, or not as it was written."""
     check(path)
     try:
         return load_file(path)
@@ -74,11 +68,8 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
 
 
 def load_finite(path: Path) -> dict[str, Tensor]:
-    """The same, of weights: each of them must be a number.
-
-    Raises:
-        RunError: it cannot be used, or one is NaN or infinite.
-    """
+    """The same, of weights: each of them must be a number. Raises RunError: it cannot be used, or
+    one is NaN or infinite."""
     weights = load_tensors(path)
     for name, tensor in weights.items():
         if not torch.isfinite(tensor).all():
@@ -90,11 +81,8 @@ def load_finite(path: Path) -> dict[str, Tensor]:
 
 
 def check(path: Path) -> bool:
-    """Whether a file carries a checksum, which is then right.
-
-    Raises:
-        RunError: it is missing, no safetensors file, or not as it was written.
-    """
+    """Whether a file carries a checksum, which is then right. Raises RunError: it is missing, no
+    safetensors file, or not as it was written."""
     header, begin = header_of(path)
     expected = header.pop("__metadata__", {}).get("sha256")
     if expected is None:  # an earlier version's, or another tool's
@@ -113,11 +101,8 @@ def check(path: Path) -> bool:
 
 
 def shapes(path: Path) -> Shapes:
-    """What a file says that it holds; nothing of that is read.
-
-    Raises:
-        RunError: it is missing, or no safetensors file.
-    """
+    """What a file says that it holds; nothing of that is read. Raises RunError: it is missing, or
+    no safetensors file."""
     header, _ = header_of(path)
     header.pop("__metadata__", None)
     return {name: (of["dtype"], tuple(of["shape"])) for name, of in header.items()}
@@ -125,10 +110,7 @@ def shapes(path: Path) -> Shapes:
 
 def header_of(path: Path) -> tuple[dict[str, Any], int]:
     """The header, and where the tensors begin: they lie end to end from there to the file's end.
-
-    Raises:
-        RunError: the file is missing, or no safetensors file.
-    """
+    Raises RunError: the file is missing, or no safetensors file."""
     try:
         refuse_large(path, 1 << 62)
         with safe_open(path, framework="numpy"), path.open("rb") as file:

@@ -5,9 +5,10 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 import torch
@@ -15,15 +16,15 @@ from torch import nn
 
 from headway.core import runtime as machine
 from headway.core.cleaning import refuse_unusable
-from headway.core.config import Sections, merge
+from headway.core.config import Sections, build, merge
 from headway.core.dataset import Dataset, PairsSettings, prepare_in_memory
 from headway.core.disk import checksum
-from headway.core.errors import DataError, StoppedError, command
+from headway.core.errors import ConfigError, DataError, StoppedError, command
 from headway.core.hypothesis import DecodingSettings
 from headway.core.optimizer import FlatAdam, ParametersApart, load_weights
 from headway.core.run_folder import RunFolder
-from headway.core.settings import PRESETS, Settings
-from headway.core.settings import preset as sections_of
+from headway.core.setting_errors import unknown_name
+from headway.core.settings import PRESETS, TRANSLATION, upgraded
 from headway.core.subwords import TextSettings
 from headway.core.tensor_files import load_tensors
 from headway.core.trainer import Trainer
@@ -38,28 +39,34 @@ PASSES, VALIDATIONS = 10, 20
 """Through the corpus, and in all, where the length of a training was left open."""
 
 
-class Sectioned(NamedTuple):
-    """A task, as far as its settings go: a `headway.core.settings.TaskSections`."""
+class TranslationSettings(NamedTuple):
+    """One dataclass a section of config.toml."""
 
-    name: str
-    sections: Mapping[str, type]
-    models: Mapping[str, tuple[type, Any]]
-    default_model: str
-    presets: Mapping[str, Sections]
+    text: TextSettings
+    data: PairsSettings
+    model: TransformerConfig
+    training: TranslationTraining
+    decoding: DecodingSettings
+    runtime: machine.RuntimeSettings
 
+    @classmethod
+    def of(cls, given: Mapping[str, Mapping[str, Any]]) -> "TranslationSettings":
+        """Check every section; raises ConfigError for what is unknown or does not fit."""
+        sections, kinds = merge({"model": {}}, given), get_type_hints(cls)
+        if others := sections.keys() - kinds.keys() - {"run"}:
+            raise ConfigError(f"there are the sections {', '.join(kinds)}; got {min(others)}.")
+        if (kind := sections["model"].pop("type", "transformer")) != "transformer":
+            raise ConfigError(f"headway.core trains a transformer; got {kind}. See headway.train.")
+        built = {
+            name: build(of, sections.get(name, {}), section=name) for name, of in kinds.items()
+        }
+        return cls(**built)
 
-TRANSLATION = Sectioned(
-    "translation",
-    {
-        "text": TextSettings,
-        "data": PairsSettings,
-        "training": TranslationTraining,
-        "decoding": DecodingSettings,
-    },
-    {"transformer": (TransformerConfig, Transformer)},
-    "transformer",
-    PRESETS,
-)
+    def sections(self) -> Sections:
+        """As written to config.toml."""
+        own = {name: asdict(section) for name, section in self._asdict().items()}
+        typed = {"type": "transformer", **own["model"]}
+        return {"run": {"task": TRANSLATION}, **own, "model": typed}
 
 
 def train(
@@ -82,12 +89,13 @@ def train(
     folder = RunFolder(Path(out))
     again = resume and folder.config.exists()
     if again:
-        settings = Settings.of_run(folder, TRANSLATION)
+        settings = TranslationSettings.of(upgraded(folder.settings()))
     else:
         folder.refuse_taken()
         files = {"source": [str(Path(source).absolute())], "target": [str(Path(target).absolute())]}
-        given = merge({"data": files}, sections or {})
-        settings = Settings.of(merge(sections_of(TRANSLATION, preset, given), given), TRANSLATION)
+        if preset not in PRESETS:
+            raise unknown_name("preset", preset, PRESETS)
+        settings = TranslationSettings.of(merge(PRESETS[preset], {"data": files}, sections or {}))
     runtime = machine.start(settings.runtime)
     data = prepare_in_memory(settings.data, settings.text, seed=settings.runtime.seed, say=say)
     refuse_unusable(data.report)
@@ -114,15 +122,16 @@ def train(
 
 
 def translation_trainer(
-    settings: Settings, data: Dataset, runtime: machine.Runtime, folder: RunFolder, say: Say
+    settings: TranslationSettings,
+    data: Dataset,
+    runtime: machine.Runtime,
+    folder: RunFolder,
+    say: Say,
 ) -> Trainer[TranslationTask]:
     """Transformer, task and optimizer of a run, all from its seed."""
     training, seed = settings.training, settings.runtime.seed
-
-    def build() -> nn.Module:
-        size, padding = len(data.subwords), data.subwords.special.padding
-        return Transformer(settings.model, vocabulary_size=size, padding=padding)
-
+    sizes = {"vocabulary_size": len(data.subwords), "padding": data.subwords.special.padding}
+    built = partial(Transformer, settings.model, **sizes)
     task = TranslationTask(
         data,
         training,
@@ -131,12 +140,12 @@ def translation_trainer(
         device=runtime.device,
         language=settings.data.target_language,
     )
-    eval_model, model = (drawn(build, seed, runtime.device) for _ in range(2))
+    eval_model, model = (drawn(built, seed, runtime.device) for _ in range(2))
     lines, dtype = ValidationLines(say), runtime.dtype
     return trainer_of(model, eval_model, task, folder, training, dtype=dtype, reporter=lines)
 
 
-def filled_in(settings: Settings, data: Dataset) -> Settings:
+def filled_in(settings: TranslationSettings, data: Dataset) -> TranslationSettings:
     """What was left open, by rules of thumb; `headway train` measures the machine instead."""
     training = usual(settings.training)
     tokens = int(data.train.lengths["target"].sum()) + len(data.train)
@@ -148,14 +157,14 @@ def filled_in(settings: Settings, data: Dataset) -> Settings:
         peak = paper_peak(settings.model.d_model, training.warmup_steps)
         training = replace(training, learning_rate=peak)
     text = replace(settings.text, vocabulary_size=len(data.subwords))
-    return replace(settings, training=training, text=text)
+    return settings._replace(training=training, text=text)
 
 
 def usual(training: TrainingSettings) -> Any:
     """Batches of 4,096 tokens and a peak rate of 0.001, where these were left open."""
-    training = replace(training, batch_tokens=training.batch_tokens or 4096)
-    free = training.schedule != "paper"
-    return replace(training, learning_rate=training.learning_rate or 1e-3) if free else training
+    rate = 0.0 if training.schedule == "paper" else 1e-3
+    rate, size = training.learning_rate or rate, training.batch_tokens or 4096
+    return replace(training, learning_rate=rate, batch_tokens=size)
 
 
 def fitted_warmup(max_steps: int, *, tuned: bool = False) -> int:
@@ -261,7 +270,9 @@ def learn(
         )
 
 
-def card(settings: Settings, task: TranslationTask, model: nn.Module, weights: str) -> str:
+def card(
+    settings: TranslationSettings, task: TranslationTask, model: nn.Module, weights: str
+) -> str:
     """README.md of a run: what it is, and its scores on the validation sentences."""
     with torch.inference_mode():
         loss = task.validation_loss(model)

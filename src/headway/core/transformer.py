@@ -22,7 +22,7 @@ from headway.core.embedding import (
     output_matrix,
     project,
 )
-from headway.core.errors import ConfigError
+from headway.core.errors import ConfigError, refuse_below
 from headway.core.interfaces import NEEDS_SOURCE, Step
 from headway.core.layers import Activation, FeedForward, Layer, Norm, Stack
 
@@ -67,19 +67,13 @@ class LayerConfig:
 
     def __post_init__(self) -> None:
         layers = [field.name for field in fields(self) if field.name.endswith("layers")]
-        for name in (*layers, "d_model", "d_ff", "heads", "max_length"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
+        refuse_below(self, dict.fromkeys((*layers, "d_model", "d_ff", "heads", "max_length"), 1))
         if not self.layer_norm_epsilon > 0:
             raise ConfigError(
                 f"layer_norm_epsilon must be above 0; got {self.layer_norm_epsilon}. "
                 "Most models have 1e-5, BERT has 1e-12."
             )
-        by_heads = "0 takes d_model / heads, as in the paper"
-        zeros = {"d_k": by_heads, "d_v": by_heads, "residual_gain": "1 is Xavier's"}
-        for name, zero in zeros.items():
-            if (given := getattr(self, name)) < 0:
-                raise ConfigError(f"{name} must not be negative; got {given}. {zero}.")
+        refuse_below(self, {"d_k": 0, "d_v": 0, "residual_gain": 0})
         for name in ("dropout", "attention_dropout", "activation_dropout"):
             check_dropout(getattr(self, name), name, remedy="The paper drops 0.1.")
         if self.d_model % self.heads and not (self.d_k and self.d_v):
@@ -102,13 +96,8 @@ class LayerConfig:
 
     def attention(self) -> MultiHeadAttention:
         """Attention to what an encoder gave, or to all of the own text."""
-        return MultiHeadAttention(
-            self.d_model,
-            self.heads,
-            d_k=self.key_size,
-            d_v=self.value_size,
-            dropout=self.attention_dropout,
-        )
+        sizes = {"d_k": self.key_size, "d_v": self.value_size}
+        return MultiHeadAttention(self.d_model, self.heads, **sizes, dropout=self.attention_dropout)
 
     def self_attention(self, *, causal: bool) -> MultiHeadAttention:
         """Of one layer; `causal`: it is to see nothing that comes later."""

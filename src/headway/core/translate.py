@@ -54,10 +54,7 @@ class TextTranslator:
     @classmethod
     def load(cls, run: str | Path, device: str = "cpu") -> Self:
         """A run folder's translator, with the paper's model and sub-words that were learned here.
-
-        Raises:
-            RunError: there is no run, it is damaged, or it has another model.
-        """
+        Raises RunError: there is no run, it is damaged, or it has another model."""
         folder = RunFolder.open(run)
         folder.refuse_damaged()
         sections = upgraded(folder.settings())

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from headway.core.errors import ConfigError, RunError, command
-from headway.core.settings import task_of
 from headway.exchange.curves import counts, curves, planned, scores, thinned
 from headway.inspection.concepts import order_known_by, positions
 from headway.inspection.forced_decoding import beginning, refuse_beside_force
@@ -19,6 +18,7 @@ from headway.inspection.html_page import missing, packed
 from headway.inspection.inspected_model import InspectedModel, open_inspected
 from headway.inspection.passage_analysis import ROOM, Intervention, PassageAnalysis
 from headway.operations.shipped import open_folder
+from headway.runs.settings import task_of
 from headway.tasks import model_type_of, verbs
 from headway.version import __version__
 

@@ -19,9 +19,9 @@ from headway.core.errors import ConfigError
 from headway.core.hypothesis import DecodingSettings, Rules
 from headway.core.interfaces import State, StepDecoder
 from headway.core.runtime import Device
-from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
 from headway.operations.argument_types import refuse_no_unicode
+from headway.runs.settings import Settings
 from headway.tasks import brought_by_run
 
 

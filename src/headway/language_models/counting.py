@@ -8,12 +8,12 @@ import torch
 from torch import nn
 
 from headway.core.errors import ConfigError, RunError
-from headway.core.settings import Settings
 from headway.core.tensor_files import check, save_tensors
 from headway.corpora.store import Store
 from headway.language_models.estimation import Counting, NgramCounts, count_ngrams, smoothed
 from headway.language_models.ngram import NgramConfig
 from headway.operations.large_tensors import map_tensors, tensor_pieces
+from headway.runs.settings import Settings
 from headway.runs.task_spec import Learned, Learner, Run, Tokens
 
 

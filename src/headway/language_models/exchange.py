@@ -10,7 +10,6 @@ from headway.core.config import Sections
 from headway.core.disk import checksum, refuse_undecodable
 from headway.core.errors import RunError
 from headway.core.run_folder import RunFolder
-from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
 from headway.core.tensor_files import save_tensors
 from headway.exchange.word2vec import write_word2vec
@@ -22,6 +21,7 @@ from headway.language_models.texts import COUNTING
 from headway.operations.locks import Say
 from headway.operations.shipped import only_writer_of_run
 from headway.runs.loading import open_run
+from headway.runs.settings import Settings
 from headway.runs.train import write_record
 from headway.tokenizers.words import WholeUnit
 

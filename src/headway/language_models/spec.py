@@ -11,7 +11,6 @@ from torch import nn
 from headway.core.config import Sections, merge
 from headway.core.errors import ConfigError
 from headway.core.runtime import Runtime
-from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
 from headway.language_models import counting, models, texts
 from headway.language_models.evaluation import Evaluation, evaluated_stream
@@ -27,6 +26,7 @@ from headway.runs.parent import (
     refuse_other_type,
     tuned_rate,
 )
+from headway.runs.settings import Settings
 from headway.runs.task_spec import (
     CardWords,
     Learner,

@@ -7,12 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from headway.core.config import Sections, absolute_files, build
+from headway.core.config import Sections, build
 from headway.core.disk import checksum, refuse_undecodable
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import check_file, read_lines, shown
 from headway.core.run_folder import RunFolder
-from headway.core.settings import Settings
 from headway.corpora.store import SideEncoder, Store, cached_store
 from headway.language_models.units import (
     TokenUnit,
@@ -20,7 +19,8 @@ from headway.language_models.units import (
     fitted_unit,
     learned_vocabulary,
 )
-from headway.runs.task_spec import Say, Sizes
+from headway.runs.settings import Settings
+from headway.runs.task_spec import Say, Sizes, absolute_files
 
 COUNTING = ("ngram",)
 """Types of model that learn from every line: nothing is held out for them."""

@@ -13,11 +13,11 @@ import torch
 
 from headway.core.config import Sections, merge
 from headway.core.errors import ConfigError
-from headway.core.settings import Settings, presets_of_type, type_of
 from headway.core.train import fitted_warmup, usual
 from headway.core.trainer import Trainer
 from headway.core.training_settings import paper_peak
 from headway.operations.time_budget import PlannedTraining, seconds
+from headway.runs.settings import Settings, presets_of_type, type_of
 from headway.runs.task_spec import Run, Sizes, TaskSpec
 
 SEEN, TUNING_SEEN = 40_000_000, 5_000_000

@@ -25,7 +25,6 @@ from headway.core import train
 from headway.core.errors import CONTROLS
 from headway.core.optimizer import ParametersApart, exact_parameters, load_weights
 from headway.core.run_folder import RunFolder
-from headway.core.settings import Settings
 from headway.core.tensor_files import load_tensors
 from headway.core.train import ValidationLines, clock
 from headway.core.trainer import Trainer
@@ -35,6 +34,7 @@ from headway.operations.recovery import bring_up_to_date, put_right
 from headway.operations.streams import let_go
 from headway.operations.time_budget import TIME_BUDGET, PlannedTraining
 from headway.runs import fitting, parent
+from headway.runs.settings import Settings
 from headway.runs.task_spec import Learned, Learner, Run
 
 ALWAYS = (Callback(load_state_dict=bring_up_to_date), Callback(on_error=put_right))

@@ -14,9 +14,9 @@ from headway.core.errors import RunError, command
 from headway.core.optimizer import load_weights, saved_tensors
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Device
-from headway.core.settings import Settings, task_of
 from headway.core.tensor_files import Shapes, load_finite, shape_of, shapes
 from headway.operations.shipped import open_folder
+from headway.runs.settings import Settings, task_of
 from headway.runs.task_spec import TaskSpec
 
 _BYTES_PER_PIECE = 1 << 10

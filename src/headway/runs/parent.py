@@ -13,13 +13,13 @@ from headway.core.disk import checksum
 from headway.core.errors import ConfigError, RunError, command
 from headway.core.optimizer import saved_tensors
 from headway.core.run_folder import MODEL, RunFolder
-from headway.core.settings import Settings
 from headway.core.tensor_files import load_finite, shapes
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Validation
 from headway.operations.frozen import all_parameters, freeze, names_below
 from headway.operations.time_budget import PlannedTraining
 from headway.runs.loading import fitting_vocabulary
+from headway.runs.settings import Settings
 from headway.runs.task_spec import Run, TaskSpec
 
 FREE_OF_MODEL = frozenset(

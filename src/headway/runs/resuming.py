@@ -11,10 +11,10 @@ from headway.core.checkpoint import WEIGHTS, folder_of, resumable
 from headway.core.config import Sections, merge
 from headway.core.errors import ConfigError, RunError
 from headway.core.run_folder import RunFolder
-from headway.core.settings import Settings, preset, type_of
 from headway.core.tensor_files import shapes
 from headway.core.train import refuse_changed
 from headway.runs.loading import fitting_vocabulary
+from headway.runs.settings import Settings, preset, type_of
 from headway.runs.task_spec import Request, Run, Say, TaskSpec
 
 

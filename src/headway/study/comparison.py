@@ -13,10 +13,10 @@ import torch
 
 from headway.core.errors import ConfigError
 from headway.core.runtime import cpu_name
-from headway.core.settings import task_of
 from headway.languages.scripts import UNSPACED
 from headway.metrics.corpus_scores import with_interval
 from headway.operations.shipped import open_folder
+from headway.runs.settings import task_of
 from headway.runs.task_spec import Say
 from headway.study.compared_runs import (
     ComparisonRequest,

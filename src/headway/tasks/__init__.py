@@ -12,8 +12,8 @@ from typing import Any
 from headway.core import setting_errors as refused
 from headway.core.config import Sections
 from headway.core.errors import RunError
-from headway.core.settings import task_of, type_of
 from headway.operations.shipped import open_folder
+from headway.runs.settings import task_of, type_of
 from headway.runs.task_spec import TaskSpec
 
 TASKS = {

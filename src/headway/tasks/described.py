@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from headway.core.errors import ConfigError
 from headway.core.runtime import RuntimeSettings
 from headway.core.setting_errors import described_type
-from headway.core.settings import RunSection
+from headway.runs.settings import RunSection
 from headway.runs.task_spec import TaskSpec
 from headway.tasks import TASKS, task_spec
 

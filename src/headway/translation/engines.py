@@ -13,7 +13,6 @@ from headway.core.errors import ConfigError
 from headway.core.hypothesis import DecodingSettings, Hypothesis
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import EngineName
-from headway.core.settings import Settings
 from headway.core.transformer import Transformer
 from headway.core.translate import TextTranslator
 from headway.corpora.cache import cache_root, key_of, made_once, read_sealed, sealed_folder
@@ -25,6 +24,7 @@ from headway.exchange.ctranslate2_search import CTranslate2Search
 from headway.operations.shipped import only_writer_of_run, open_folder
 from headway.runs.checking import Gate, keep, known, measured
 from headway.runs.loading import Opened, open_run
+from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
 from headway.translation import tuning_data
 from headway.translation.decoding import EngineSearch, decode_anew

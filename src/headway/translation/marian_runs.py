@@ -10,13 +10,13 @@ from headway.core.config import Sections
 from headway.core.disk import checksum, refuse_undecodable
 from headway.core.errors import ConfigError, DataError, RunError
 from headway.core.run_folder import RunFolder
-from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.core.transformer import TransformerConfig
 from headway.exchange.marian import MarianConfig, read_json
 from headway.exchange.marian_weights import BIAS, from_theirs
 from headway.localization.formats.file_kinds import is_language
 from headway.operations.shipped import only_writer_of_run
+from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
 from headway.runs.train import write_record
 from headway.tokenizers.sentencepieces import LIST, SOURCE, TARGET, SentencePieces

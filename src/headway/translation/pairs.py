@@ -8,18 +8,18 @@ import numpy as np
 
 from headway.core.batching import Indices
 from headway.core.cleaning import LEAST_PAIRS, refuse_unusable
-from headway.core.config import Sections, absolute_files, build
+from headway.core.config import Sections, build
 from headway.core.disk import refuse_undecodable
 from headway.core.errors import ConfigError, DataError, refuse_below
 from headway.core.run_folder import RunFolder
-from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.corpora.corpus import Corpus, languages
 from headway.corpora.mixing import PLAIN, absolute_pairs_files, parse_pairs_file
 from headway.corpora.prepared import Prepared, prepare_corpus
 from headway.corpora.settings import DataSettings
 from headway.localization.terms import NONE
-from headway.runs.task_spec import Say, Sizes
+from headway.runs.settings import Settings
+from headway.runs.task_spec import Say, Sizes, absolute_files
 from headway.translation import mixture
 
 

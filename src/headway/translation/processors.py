@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from headway.core.cleaning import clean
 from headway.core.search import SearchRequest
-from headway.core.settings import Settings
 from headway.corpora.mixing import tagged
 from headway.languages.sentences import AtOnce
 from headway.localization.placeholders.may_hold import (
@@ -17,6 +16,7 @@ from headway.localization.placeholders.may_hold import (
 )
 from headway.localization.placeholders.names import OwnCodes
 from headway.localization.placeholders.own_codes import Patterns
+from headway.runs.settings import Settings
 from headway.translation.coded import CodeProcessor
 from headway.translation.decoding import DetailedTranslator, Processor, Translate, Translation
 from headway.translation.portions import Portions

@@ -13,7 +13,6 @@ from headway.core.errors import ConfigError, DataError
 from headway.core.interfaces import StepDecoder
 from headway.core.run_folder import RunFolder
 from headway.core.search import SearchRequest
-from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
 from headway.core.translate import TextTranslator
 from headway.core.translation_task import Rows
@@ -24,6 +23,7 @@ from headway.engine.shortlist import Shortlist, Shortlisted, opened
 from headway.operations.locks import Say
 from headway.operations.shipped import open_folder, refuse_shipped
 from headway.runs.checking import Gate, measured
+from headway.runs.settings import Settings
 from headway.translation import tuning_data
 from headway.translation.decoding import EngineSearch
 from headway.translation.pairs import Pairs

@@ -17,7 +17,6 @@ from headway.core.hypothesis import DecodingSettings
 from headway.core.interfaces import StepDecoder
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
-from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
 from headway.core.translation_task import TranslationTraining
@@ -27,6 +26,7 @@ from headway.metrics.corpus_scores import BleuAndChrf, score_translations
 from headway.models import MODELS, PRESETS
 from headway.operations.time_budget import PlannedTraining
 from headway.runs.fitting import Ladder
+from headway.runs.settings import Settings
 from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, Tokens
 from headway.tokenizers import tokenizer_files
 from headway.translation import pairs, tuning, tuning_data

@@ -15,7 +15,6 @@ from headway.core.config import Sections, merge
 from headway.core.errors import ConfigError
 from headway.core.hypothesis import DecodingSettings
 from headway.core.search import Decode
-from headway.core.settings import Settings
 from headway.core.training_interfaces import TaskState, Validation
 from headway.corpora.cache import silent
 from headway.corpora.corpus import languages
@@ -28,6 +27,7 @@ from headway.runs.parent import (
     refuse_other_type,
     tuned_rate,
 )
+from headway.runs.settings import Settings
 from headway.runs.task_spec import Say, TaskSpec
 from headway.translation import tuning_data
 from headway.translation.corpus_task import CorpusTask

@@ -16,7 +16,6 @@ from headway.core.disk import write_text
 from headway.core.errors import DataError, HeadwayError
 from headway.core.run_folder import RunFolder
 from headway.core.search import Decode, decode_all
-from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.corpora.cache import cache_root, made_once, read_sealed, sealed_folder, silent
 from headway.corpora.corpus import read_pairs
@@ -27,6 +26,7 @@ from headway.operations.shipped import SHIPPED
 from headway.runs.checking import why_not_read
 from headway.runs.parent import tuned_rate
 from headway.runs.resuming import refuse_changed_data
+from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
 from headway.tasks import task_spec
 from headway.translation import pairs

@@ -3,16 +3,11 @@
 import pytest
 
 from headway.core.errors import ConfigError
-from headway.core.settings import (
-    Settings,
-    preset,
-    presets_of_type,
-    task_of,
-    upgraded,
-)
+from headway.core.settings import upgraded
 from headway.core.training_settings import inverse_square_root_rate, paper_peak
 from headway.models import PRESETS
 from headway.runs.fitting import presets_that_fit
+from headway.runs.settings import Settings, preset, presets_of_type, task_of
 from headway.translation.spec import SPEC
 
 
