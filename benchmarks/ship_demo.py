@@ -15,7 +15,7 @@ import record
 
 from headway import Translator, train
 from headway.commands import demo
-from headway.commands.pronoun_report import lines, measured
+from headway.commands.inspect import pronoun_lines, pronouns
 from headway.core.bleu import bleu_statistics
 from headway.core.config import Sections, format_toml, merge
 from headway.core.disk import checksum, write_text
@@ -97,7 +97,7 @@ def described(run: RunFolder) -> str:
         tested=len(references),
         bleu=f"{bleu:.1f}",
         exact=exact,
-        pronouns="\n".join(lines(measured(translator))),
+        pronouns="\n".join(pronoun_lines(pronouns(translator))),
         **settings["model"],
     )
 

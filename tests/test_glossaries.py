@@ -39,13 +39,13 @@ def text(tmp_path: Path) -> Path:
 def run_with_terms(tmp_path_factory: pytest.TempPathFactory, terms: Path) -> Path:
     """The package's run, with terms: a model that has learned nothing writes no word for them."""
     folder = tmp_path_factory.mktemp("with-terms")
-    source, target = write_pairs(folder, "train", generate(150, seed=3))
+    source, target = write_pairs(folder, "train", generate(60, seed=3))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADWAY_CACHE", str(folder / "cache"))
         finished = command(
             "train", "--source", str(source), "--target", str(target), "--out", str(folder / "run"),
             "--init-from", str(SHIPPED), "--training.max-steps=1", "--training.learning-rate=1e-9",
-            "--data.valid-size=20", "--runtime.device=cpu", "--glossary", str(terms),
+            "--data.valid-size=8", "--runtime.device=cpu", "--glossary", str(terms),
         )  # fmt: skip
     assert finished.status == 0, finished.err
     assert "are kept in the run" in finished.err

@@ -202,7 +202,7 @@ def _app(helped: str = "") -> "App":
             shown = {"help_prologue": f"\nFor example:{examples}"}
         # Imported when the verb is used.
         app.command(":".join(home_of(verb)), name=verb, help=summary, sort_key=order, **shown)
-    app.command("headway.commands.versions:tell_versions", name="versions", show=False)
+    app.command(_tell_versions, name="versions", show=False)
     return app
 
 
@@ -227,6 +227,31 @@ def _unwrap(verb: Callable[..., object]) -> None:
         one.__doc__ = re.sub(
             r"(?m)^    .*(?:\n    .*)+", lambda found: f"    {' '.join(found[0].split())}", doc
         )
+
+
+def _tell_versions() -> None:
+    """Print versions, the machine, and what translates on its processor."""
+    import platform
+    from contextlib import suppress
+
+    import torch
+
+    from headway.core.errors import ConfigError
+    from headway.core.runtime import available_cores, cpu_name
+    from headway.engine.building import NoEngineError, engine_library
+    from headway.exchange import ctranslate2
+
+    try:
+        translates = f"native (compiled here, {32 * engine_library().width} bits wide)"
+    except NoEngineError as error:
+        translates = f"torch: {error}"
+    cores = available_cores()
+    print(f"headway {__version__}, Python {platform.python_version()}, torch {torch.__version__}")
+    print(f"{cpu_name()}, {cores} core{'s'[: cores > 1]}")
+    print(f"engine: {translates}")
+    with suppress(ConfigError):
+        ctranslate2.require()
+        print(f"--runtime.engine ctranslate2: CTranslate2 {ctranslate2.version()}")
 
 
 def _speak_utf8() -> None:

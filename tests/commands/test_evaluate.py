@@ -10,7 +10,7 @@ import pytest
 from sacrebleu.metrics.bleu import BLEU
 
 from headway.cli import main
-from headway.commands.evaluate import Tokenizer
+from headway.commands.evaluate_options import Tokenizer
 from headway.core.hypothesis import DecodingSettings
 from headway.core.run_folder import RunFolder
 from headway.metrics.tokenizers import TOKENIZERS

@@ -56,7 +56,7 @@ def test_both_models_rank_every_pair_and_say_what_comes_next(
     assert re.search(r"判断 这个 词 的 读音\n  ngram -\d+\.\d\d, transformer -\d+\.", out)
     assert re.search(r"^What comes after 判断 这个 词 的\?\n  ngram: \S+ 0\.\d{3}, ", out, re.M)
     assert out.count("\n  The bank") == 2
-    for command in ("score", "predict", "generate", "evaluate", "train"):
+    for command in ("score", "predict", "generate", "compare", "train"):
         assert f"  headway {command} " in out
 
 

@@ -337,7 +337,7 @@ def test_a_page_that_cannot_be_written_is_the_users_mistake(
 ) -> None:
     nowhere = str(tmp_path / "no" / "page.html")
     assert prepare("--source", everyday[0], "--target", everyday[1], "--page", nowhere) == 2
-    assert "cannot write" in capsys.readouterr().err
+    assert "Make it, or name another" in capsys.readouterr().err
 
 
 def test_files_of_pairs_may_say_how_they_are_used(

@@ -227,20 +227,12 @@ def test_the_words_of_the_command_line(runs, monkeypatch):
     )
 
 
-def test_several_runs_are_ranked_where_that_is_fair(runs, tmp_path):
-    corpus = str(runs / "corpus.txt")
-    ranked = command("evaluate", str(runs / "lstm"), str(runs / "nnlm"), "--corpus", corpus)
-    assert "ranked by perplexity per token, as the vocabulary is the same" in ranked.out
-    strange = tmp_path / "other.txt"
-    strange.write_text("xyzzy plugh\n" * 30, encoding="utf-8")
-    other = tmp_path / "other"
-    finished = train("lstm", runs / "corpus.txt", other, "--text.vocabulary-size=50")
-    assert finished.status == 0, finished.err
-    both = (str(runs / "lstm"), str(other), "--corpus", str(strange))
-    assert "no ranking" in command("evaluate", *both).out
-    as_json = json.loads(command("evaluate", *both, "--json").out)
-    assert (as_json["ranking"]["by"], as_json["ranking"]["order"]) == ("", [])
-    of_other_tasks = command("evaluate", *both, "--tokenize", "char")
+def test_one_run_is_evaluated_and_several_are_compared(runs):
+    both = (str(runs / "lstm"), str(runs / "nnlm"), "--corpus", str(runs / "corpus.txt"))
+    several = command("evaluate", *both)
+    assert several.status == 2
+    assert "by: headway compare" in several.err
+    of_other_tasks = command("evaluate", both[0], *both[2:], "--tokenize", "char")
     assert of_other_tasks.status == 2
     assert "--tokenize as well" in of_other_tasks.err
 

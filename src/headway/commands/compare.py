@@ -1,9 +1,17 @@
 """`headway compare`: several runs side by side, and which of them may be ranked by what."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from headway.commands.arguments import Several, print_json, say
 from headway.pages import refuse_no_place
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from headway.study.comparison_tables import TableRow
 
 
 def compare(
@@ -53,8 +61,6 @@ def compare(
     if json:
         print_json(found)
     else:
-        from headway.commands.comparison_tables import print_comparison  # and torch
-
         print_comparison(found)
     if page is not None:  # last: what was measured is told even where the page has no room
         from headway.core.disk import write_text
@@ -62,3 +68,64 @@ def compare(
 
         write_text(page, html(found))
         say(f"headway: the page is {page}")
+
+
+def print_comparison(found: Mapping[str, Any]) -> None:
+    """Quality, costs, a figure part by part, rankings, outputs side by side, and what to know."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from headway.study import comparison_tables as wording  # and torch
+
+    console = Console(highlight=False)
+    console.print(Text(wording.heading(found)), soft_wrap=True)
+    console.print(_table(found, "", [""], [*wording.quality(found), *wording.costs(found)]))
+    if parts := wording.parts(found):
+        title, columns, lines = parts
+        console.print(_table(found, title, columns, lines))
+    for sentence in wording.rankings(found):
+        console.print(Text(sentence), soft_wrap=True)
+    if any(place["p_value"] for ranking in found["rankings"] for place in ranking["places"]):
+        test = f"paired bootstrap{wording.sides(found)}"
+        console.print(f"p: {test}; below 0.05 chance is a poor explanation.")
+    _print_side_by_side(console, found["side_by_side"])
+    for note in wording.notes(found):
+        console.print(Text(f"- {note}"), soft_wrap=True)
+
+
+def _table(
+    found: Mapping[str, Any], title: str, columns: Sequence[str], lines: "Sequence[TableRow]"
+) -> "Table":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE, title=title or None, title_justify="left")
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="right" if i else "left", no_wrap=not i)
+    for run in found["runs"]:
+        table.add_column(Text(run["name"], overflow="fold"), justify="right")
+    for line in lines:
+        table.add_row(line.name, *map(Text, line.cells))
+    return table
+
+
+def _print_side_by_side(console: "Console", examples: Sequence[Mapping[str, Any]]) -> None:
+    from rich.text import Text
+
+    from headway.study.comparison_tables import joined
+
+    if not examples:
+        return
+    console.print("\nSide by side; words that are not in all outputs are in brackets.")
+    width = max(len(output["run"]) for output in examples[0]["outputs"])
+    width = max(width, len("wanted"))
+    for example in examples:
+        console.print(Text(f"\n{'given':>{width}}  {example['given']}"), soft_wrap=True)
+        console.print(Text(f"{'wanted':>{width}}  {example['wanted']}"), soft_wrap=True)
+        for output in example["outputs"]:
+            text = output["text"]
+            for begin, end in reversed(joined(text, output["differs"])):
+                text = f"{text[:begin]}[{text[begin:end]}]{text[end:]}"
+            console.print(Text(f"{output['run']:>{width}}  {text}"), soft_wrap=True)
+    console.print()

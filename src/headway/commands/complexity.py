@@ -1,6 +1,7 @@
 """`headway complexity`: table 1 of the paper, theory beside what this machine takes."""
 
 import os
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from headway.commands.arguments import (
     print_json,
     process_settings,
 )
+from headway.commands.stages import Stages
 from headway.core import setting_errors as refused
 from headway.core.errors import ConfigError
 from headway.pages import refuse_no_place
@@ -144,17 +146,9 @@ def lengths_of(given: str) -> list[int]:
 
 
 def with_bar(sweep: "Sweep") -> dict[str, object]:
-    """Measure, with a progress bar on a terminal."""
-    import sys
-
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-
+    """Measure, and say how far that is."""
     from headway.study.complexity import measured
 
-    columns = (BarColumn(bar_width=20), TaskProgressColumn(), TextColumn("{task.description}"))
-    console = Console(stderr=True, highlight=False)
-    live = sys.stderr.isatty()
-    with Progress(*columns, console=console, transient=True, disable=not live) as bar:
-        task = bar.add_task("starting", total=sweep.n_runs)
-        return measured(sweep, lambda what: bar.update(task, advance=1, description=what))
+    done = count(1)
+    with Stages() as stages:
+        return measured(sweep, lambda _what: stages("measuring", next(done), sweep.n_runs))

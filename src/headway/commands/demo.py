@@ -3,14 +3,14 @@
 With `--task language-model` the job is `headway.commands.language_demo`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
 from headway.commands.arguments import Overrides, option_names, parse_overrides
-from headway.commands.demo_folder import write_corpus
-from headway.core.errors import StoppedError, command
+from headway.core.disk import refuse_undecodable
+from headway.core.errors import RunError, StoppedError, command
 from headway.demo import DEMO_SEED, DEMO_SIZES
 
 if TYPE_CHECKING:
@@ -127,6 +127,34 @@ def write_files(out: Path, written: "Split") -> None:
         f"{N_TRAIN:,} sentence pairs to learn from: {out / 'train.en'} and {out / 'train.zh'}\n"
         f"{N_VALID} to validate on and {N_TEST} to test on, none of which it will have seen"
     )
+
+
+def write_corpus(out: Path, files: Mapping[Path, str]) -> None:
+    """Write texts under their names in `out`, which is new or holds the same demo.
+
+    Raises:
+        RunError: the folder holds something else.
+    """
+    refuse_undecodable(out.absolute())
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        _refuse_others(out, files)
+    out.mkdir(parents=True, exist_ok=True)
+    for file, lines in files.items():
+        part = file.with_name(f".{file.name}.part")
+        part.write_text(lines, encoding="utf-8", newline="\n")
+        part.replace(file)
+
+
+def _refuse_others(out: Path, files: Mapping[Path, str]) -> None:
+    """The folder may hold an earlier demo, however far it came, and nothing else."""
+    found = [file for file in files if file.is_file()]
+    changed = [file for file in found if file.read_bytes() != files[file].encode()]
+    if changed or not found:
+        which = f"another {changed[0].name}" if changed else "no corpus of the demo"
+        raise RunError(
+            f"the demo writes to a new folder, or goes on in its own; {out} holds {which}. "
+            "Give another with --out, or remove it."
+        )
 
 
 def _score(translator: "Translator", parts: "Split", out: Path) -> None:

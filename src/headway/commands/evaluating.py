@@ -1,14 +1,15 @@
 """What `headway evaluate` does: translates if need be, and counts."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.commands.arguments import ready, say, tell_cut
+from headway.commands.evaluate_options import EvaluateOptions
 from headway.commands.stages import Stages
 from headway.filling.steps import OFF, terms_of
+from headway.languages.codes import LanguagePair
 from headway.localization.terms import NONE
 from headway.metrics.diagnosis import Note, diagnose
 from headway.metrics.evaluation import (
@@ -61,32 +62,18 @@ class SystemScores(NamedTuple):
     n_cut: int | None
 
 
-class TranslatedSources(NamedTuple):
-    """What a run made of some sources, and the languages that it knows to be its own."""
-
-    systems: list[System]
-    source_language: str | None
-    target_language: str | None
-
-
 def translated(
-    run: Path,
-    sources: list[str],
-    tag: str | None,
-    glossary: Sequence[Path] = (),
-    off: Sequence[str] = (),
-    precision: str | None = None,
-    shortlist: int | None = None,
-    engine: str | None = None,
-) -> TranslatedSources:
-    """A run's translations.
+    run: Path, sources: list[str], told: EvaluateOptions
+) -> tuple[list[System], LanguagePair]:
+    """A run's translations, and the languages that it knows to be its own.
 
     Where parts of the model are `off`, a second system is the same run without them.
     """
-    print(f"headway: translating {len(sources):,} lines with {run}", file=sys.stderr)
-    runtime = {"--runtime.precision": precision, "--runtime.engine": engine}
+    say(f"headway: translating {len(sources):,} lines with {run}")
+    runtime = {"--runtime.precision": told.precision, "--runtime.engine": told.engine}
     flags = [part for name, value in runtime.items() if value for part in (name, value)]
-    translator, how = ready(run, tag, {}, flags, shortlist=shortlist)
+    off, glossary = told.off or [], told.glossary or []
+    translator, how = ready(run, told.tag, {}, flags, shortlist=told.shortlist)
     model: Any = translator.model
     if off:
         refuse_parts(model, off)
@@ -107,9 +94,9 @@ def translated(
         return System(name, [translation.target for translation in found], n_cut)
 
     data = translator.settings.data
-    languages = data.source_language, data.target_language
+    languages = LanguagePair(data.source_language, data.target_language)
     if not off:
-        return TranslatedSources([system(str(run))], *languages)
+        return [system(str(run))], languages
     from headway.inspection.ablation import switched
 
     with switched(model, ()):  # both in torch, so that nothing but the parts differs
@@ -117,7 +104,7 @@ def translated(
     say(f"headway: the same without {', '.join(off)}")
     with switched(model, off):
         systems.append(system(f"without {', '.join(off)}"))
-    return TranslatedSources(systems, *languages)
+    return systems, languages
 
 
 def refuse_parts(model: Any, off: Sequence[str]) -> None:
@@ -151,33 +138,20 @@ def score(
             stages("scoring", n_done, None if test_set.score_card else total)
 
         for name, lines, n_cut in systems:
+            common: dict[str, Any] = {"more_references": more_references}
+            language: dict[str, Any] = {
+                "target_language": test_set.target_language,
+                "advance": advance,
+            }
             found = measure(
-                lines,
-                references,
-                more_references=more_references,
-                target_language=test_set.target_language,
-                tokenize=test_set.tokenize,
-                lowercase=test_set.lowercase,
-                ter=test_set.ter,
-                advance=advance,
-            )
-            notes = diagnose(
-                lines,
-                references,
-                more_references=more_references,
-                sources=sources,
-                bleu=found.statistics["bleu"],
-            )
+                lines, references, tokenize=test_set.tokenize, lowercase=test_set.lowercase,
+                ter=test_set.ter, **common, **language,
+            )  # fmt: skip
+            bleu, ter = found.statistics["bleu"], found.statistics.get("ter", False)
+            notes = diagnose(lines, references, sources=sources, bleu=bleu, **common)
             card = None
             if test_set.score_card:
-                card = score_card(
-                    lines,
-                    references,
-                    more_references=more_references,
-                    target_language=test_set.target_language,
-                    ter=found.statistics.get("ter", False),
-                    advance=advance,
-                )
+                card = score_card(lines, references, ter=ter, **common, **language)
             measured.append(found)
             scores, buckets = summarize(found), by_length(found, lengths)
             outcomes.append(SystemScores(name, scores, buckets, notes, card, n_cut))

@@ -9,7 +9,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from headway.commands.demo_folder import write_corpus
+from headway.commands.demo import write_corpus
 from headway.core.errors import StoppedError, command
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _say_what_next(out: Path) -> None:
   headway score {run}                        then type sentences, words parted by spaces
   headway predict {run} "{PROMPT}"
   headway generate {run} "The bat"
-  headway evaluate {counted} {run} --corpus {test}
+  headway compare {counted} {run} --corpus {test}
 With text of your own:
   headway train --task language-model --corpus yours.txt --out runs/mine"""
     )

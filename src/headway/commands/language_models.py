@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from headway.commands.arguments import (
     Unread,
@@ -17,7 +17,7 @@ from headway.commands.arguments import (
     process_settings,
     say,
 )
-from headway.commands.evaluate import OF_TRANSLATIONS, EvaluateOptions, given_options
+from headway.commands.evaluate_options import OF_TRANSLATIONS, EvaluateOptions, given_options
 from headway.commands.lines import chunks_of
 from headway.core.errors import ConfigError
 from headway.operations.option_errors import settled
@@ -267,9 +267,9 @@ def model_and_given(
 
 
 def evaluate_texts(runs: Sequence[Path], told: EvaluateOptions) -> None:
-    """Score some files under each of some runs, and say which figures compare.
+    """Score some files under a run.
 
-    Raises ConfigError for options that are of translators.
+    Raises ConfigError for options that are of translators, and for several runs.
     """
     others, corpus = given_options(told, OF_TRANSLATIONS), [*(told.corpus or ())]
     if len(corpus) > 1 and corpus[-1].is_dir():
@@ -280,20 +280,20 @@ def evaluate_texts(runs: Sequence[Path], told: EvaluateOptions) -> None:
             f"{next(iter(others), 'none')}{' as well' if others and corpus else ''}. Try: headway "
             "evaluate RUN --corpus F"
         )
+    if len(runs) > 1:
+        raise ConfigError(
+            f"one model is evaluated at a time; got {len(runs)}. Several are ranked, where that is "
+            f"fair, by: headway compare {' '.join(map(str, runs))} --corpus {corpus[0]}"
+        )
     from headway.language_models.trained import TrainedLanguageModel
 
-    found = {run: TrainedLanguageModel.load(run).evaluate(corpus) for run in runs}
-    if n_too_long := next(iter(found.values())).n_too_long:
-        say(f"{n_too_long:,} lines of more than 1 MiB were passed over")
+    found = TrainedLanguageModel.load(runs[0]).evaluate(corpus)
+    if found.n_too_long:
+        say(f"{found.n_too_long:,} lines of more than 1 MiB were passed over")
     if told.json:
-        whole = [{"run": str(run), **one.as_dict()} for run, one in found.items()]
-        several = {"runs": whole, "ranking": ranking(found)._asdict()}
-        print_json(whole[0] if len(whole) == 1 else several)
-        return
-    for run, one in found.items():
-        print_evaluation(run, one)
-    if len(found) > 1:
-        print_ranking(found)
+        print_json({"run": str(runs[0]), **found.as_dict()})
+    else:
+        print_evaluation(runs[0], found)
 
 
 def print_evaluation(run: Path, one: "Evaluation") -> None:
@@ -319,43 +319,3 @@ def print_evaluation(run: Path, one: "Evaluation") -> None:
     print(f"  perplexity per token by its place in what is seen: {positions}")
     if scores.per_token == float("inf"):
         say("the model holds something in this text for impossible: a smoothed one would not")
-
-
-class PerplexityRanking(NamedTuple):
-    """Runs in their order, best first, or why there is none."""
-
-    by: str
-    why: str
-    order: list[str]
-    """Empty where a ranking would not be fair."""
-
-
-def ranking(found: "dict[Path, Evaluation]") -> PerplexityRanking:
-    """Who knows the text best, where that is fair."""
-    vocabularies = {one.fingerprint for one in found.values()}
-    unknown = any(one.scores.n_unknown for one in found.values())
-    order = sorted(found, key=lambda run: found[run].scores.bits_per_character)
-    names = [*map(str, order)]
-    if len(vocabularies) == 1:
-        return PerplexityRanking("perplexity per token", "the vocabulary is the same", names)
-    if not unknown:
-        return PerplexityRanking("bits per character", "the vocabularies differ", names)
-    why = (
-        "the vocabularies differ, and words that are unknown to one are cheap there. Train on the "
-        "same vocabulary, or on sub-words, which know every word."
-    )
-    return PerplexityRanking("", why, [])
-
-
-def print_ranking(found: "dict[Path, Evaluation]") -> None:
-    """The runs in their order, or why there is none."""
-    by, why, order = ranking(found)
-    if not order:
-        print(f"no ranking: {why}")
-        return
-    print(f"ranked by {by}, as {why}:")
-    scores = {str(run): one.scores for run, one in found.items()}
-    for place, run in enumerate(order, start=1):
-        one = scores[run]
-        value = one.per_token if by == "perplexity per token" else one.bits_per_character
-        print(f"  {place}. {value:,.4g}  {run}")

@@ -23,8 +23,6 @@ WINDOW = 128
 """Tokens of a stretch of text where nothing is said."""
 BATCH_TOKENS = 4_096
 """Tokens of a batch where nothing is said: what `train` takes."""
-OF_A_BATCH = ("batch_tokens", "window")
-"""Of [training]: what the figures depend on."""
 
 
 @dataclass(frozen=True)
@@ -155,10 +153,10 @@ def described(model: str, task: str | None, given: "Sections", vocabulary: int |
         below = presets_that_fit(spec, sections)
         if len(below) == 1:
             sections = merge(spec.presets[below[0]], sections)
-        elif keys := left_open(spec, below, sections):
+        elif below:
             assumed.append(
-                f"assumed to be the defaults: {', '.join(keys)}; train takes them from the preset "
-                f"that suits the text ({', '.join(below)})"
+                f"what is left out is the default; train takes it from the preset that suits the "
+                f"text ({', '.join(below)})"
             )
     else:
         spec = task_with_preset(model, task)
@@ -169,23 +167,6 @@ def described(model: str, task: str | None, given: "Sections", vocabulary: int |
     if not size:
         assumed.append(f"{MOST_FITTED:,} tokens are assumed; --vocabulary V says how many")
     return Described(model, spec, settings, stand_in, assumed)
-
-
-def left_open(spec: "TaskSpec", below: Sequence[str], sections: "Sections") -> list[str]:
-    """The settings of a model and its batches that one of the presets `below` would change."""
-    from headway.runs.settings import Settings
-
-    taken = Settings.of(sections, spec).sections()
-    keys = {
-        f"{section}.{key}"
-        for name in below
-        for section, values in spec.presets[name].items()
-        for key, value in values.items()
-        if (section == "model" or key in OF_A_BATCH)
-        and key not in sections.get(section, {})
-        and taken[section][key] != value
-    }
-    return sorted(keys)
 
 
 def task_with_preset(preset: str, task: str | None) -> "TaskSpec":

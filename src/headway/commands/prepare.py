@@ -1,11 +1,12 @@
 """`headway prepare`: the data doctor. What was read, kept and dropped, and what looks wrong."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 from cyclopts import Parameter
 
@@ -19,9 +20,10 @@ from headway.commands.arguments import (
     say,
     takes,
 )
-from headway.core.disk import DiskError, whole_text
-from headway.core.errors import ConfigError, DataError
-from headway.operations.locks import only_writer_of_file, only_writer_of_folder
+from headway.core.disk import whole_text, write_text
+from headway.core.errors import ConfigError
+from headway.operations.locks import only_writer_of_file
+from headway.pages import refuse_no_place
 from headway.runs.flags import PAIRS
 
 if TYPE_CHECKING:
@@ -97,10 +99,17 @@ def prepare(
         raise ConfigError(f"prepare has settings in [data] only; got [{others[0]}]. Leave it out.")
     given = merge(sections, sections_of(flags, PAIRS))
     settings = build(TranslationData, given.get("data", {}), section="data")
-    settings.corpus().check()
-    refuse_mixed(settings.corpus(), settings.validation())
-    outputs = _outputs(out, page, suspects, drop or (), fix or (), settings)
-    # What notes leave out is not written in any case.
+    corpus = settings.corpus()
+    corpus.check()
+    refuse_mixed(corpus, settings.validation())
+    outputs = Outputs.of(corpus, out, page, suspects)
+    if drop or fix:
+        from headway.commands.curing import Curing
+
+        # What notes leave out is not written in any case.
+        left_out = [*(drop or ()), *(["noted"] if settings.skip_notes else ())]
+        outputs = replace(outputs, clean=(), curing=Curing(left_out, fix or (), out, corpus))
+    outputs.refuse_same()
     names = ["codes"] if outputs.curing else ["codes", "skip_notes"]
     repeated = {f"--{name.replace('_', '-')}": flags[name] for name in names if flags.get(name)}
     options = [*(word for name, values in repeated.items() for word in (name, *values)), *overrides]
@@ -109,22 +118,46 @@ def prepare(
     return SERIOUS if strict and found["serious"] else 0
 
 
-class Outputs(NamedTuple):
+@dataclass(frozen=True)
+class Outputs:
     """What is written besides what is printed."""
 
-    folder: Path | None
-    """Of the clean pairs."""
-    clean: list[Path]
-    """Its two files."""
     page: Path | None
     suspects: Path | None
-    curing: "Curing | None"
+    clean: tuple[Path, ...]
+    """The two files of the clean pairs, if they are wanted."""
+    curing: "Curing | None" = None
+
+    @classmethod
+    def of(
+        cls, corpus: "Corpus", folder: Path | None, page: Path | None, suspects: Path | None
+    ) -> "Outputs":
+        """Clean pairs go to a folder; raises ConfigError where a file has no place."""
+        from headway.corpora.corpus import languages
+
+        refuse_no_place(page)
+        refuse_no_place(suspects, "--suspects")
+        source, target = languages(corpus)
+        told_apart = source and target and source != target
+        suffixes = (source, target) if told_apart else ("source", "target")
+        clean = [folder / f"train.{suffix}" for suffix in suffixes] if folder else []
+        return cls(page, suspects, tuple(clean))
 
     @property
     def files(self) -> list[Path]:
-        """Those that nobody else may write to."""
+        """All of them."""
         cured = self.curing.all_files if self.curing else []
-        return [*filter(None, (self.page, self.suspects)), *cured]
+        return [*filter(None, (self.page, self.suspects)), *cured, *self.clean]
+
+    def refuse_same(self) -> None:
+        """Raise ConfigError where two of them are the same file."""
+        absolute = [one.absolute() for one in self.files]
+        for path in absolute:
+            if absolute.count(path) > 1:
+                raise ConfigError(
+                    "--page, --suspects and --out are written each to a file of its own; got "
+                    f"{path} for two of them. Name another."
+                )
 
     def trained_on(self, corpus: "Corpus") -> "Corpus":
         """What is there to train on afterwards: what is written, else what was read."""
@@ -134,38 +167,6 @@ class Outputs(NamedTuple):
             return corpus
         source, target = self.clean
         return replace(corpus, source=(source,), target=(target,), pairs=(), uses=())
-
-
-def _outputs(
-    out: Path | None,
-    page: Path | None,
-    suspects: Path | None,
-    drop: Sequence[str],
-    fix: Sequence[str],
-    settings: "TranslationData",
-) -> Outputs:
-    """Raises ConfigError where two of them are the same file, or as `Curing`."""
-    from headway.corpora.corpus import languages
-
-    curing, clean, corpus = None, list[Path](), settings.corpus()
-    if drop or fix:
-        from headway.commands.curing import Curing
-
-        curing = Curing([*drop, *(["noted"] if settings.skip_notes else ())], fix, out, corpus)
-    elif out:
-        source, target = languages(corpus)
-        told_apart = source and target and source != target
-        suffixes = (source, target) if told_apart else ("source", "target")
-        clean = [out / f"train.{suffix}" for suffix in suffixes]
-    found = Outputs(None if curing else out, clean, page, suspects, curing)
-    named = [*found.files, *clean]
-    for path in named:
-        if [one.absolute() for one in named].count(path.absolute()) > 1:
-            raise ConfigError(
-                f"--page, --suspects and --out are written each to a file of its own; got {path} "
-                "for two of them. Name another."
-            )
-    return found
 
 
 def _examined_and_written(
@@ -179,16 +180,16 @@ def _examined_and_written(
     """Everything the doctor says, printed and on the page; the corpus written as it is to be."""
     from headway.commands.diagnosis import found_in
 
-    curing = outputs.curing
-    with _only_writer(outputs.folder, outputs.files):
+    with ExitStack() as locked:
+        for file in outputs.files:
+            locked.enter_context(only_writer_of_file(file, say))
         cleaned, examination = _examined(settings, own_codes, outputs)
         trained_on = outputs.trained_on(settings.corpus())
         found = found_in(cleaned, examination, settings, trained_on, options)
         if outputs.page is not None:
             from headway.doctor.report import page
 
-            with _text(outputs.page) as file:
-                file.write(page(found))
+            write_text(outputs.page, page(found))
             say(f"page: {outputs.page}")
         if json:
             print_json(found)
@@ -198,8 +199,8 @@ def _examined_and_written(
             print("\n".join(report_lines(found)))
         if outputs.clean:
             _write_clean(cleaned, outputs.clean)
-        if curing:
-            curing.write(cleaned, examination, settings.cleaning())
+        if outputs.curing:
+            outputs.curing.write(cleaned, examination, settings.cleaning())
     return found
 
 
@@ -222,7 +223,7 @@ def _examined(
             corpus, settings.cleaning(), cache_root(), valid=settings.validation(), hold_out=0,
             workers=settings.workers, say=say, progress=stages,
         )  # fmt: skip
-        for path in (*outputs.files, *outputs.clean):
+        for path in outputs.files:
             if path.exists() and any(path.samefile(read) for read in cleaned.checksums):
                 raise ConfigError(
                     "--out, --page and --suspects must not overwrite what was read; got "
@@ -230,7 +231,9 @@ def _examined(
                 )
         hearing: list[Any] = [curing.hear] if curing else []
         if outputs.suspects is not None:
-            hearing.append(opened.enter_context(_listener(outputs.suspects)))
+            table = opened.enter_context(whole_text(outputs.suspects))
+            table.write("symptom\tfile\tline\tsource\ttarget\tdetail\n")
+            hearing.append(partial(_write_row, table))
 
         def hear(symptom: "Symptom", pair: "Pair", detail: str) -> None:
             for one in hearing:
@@ -241,34 +244,15 @@ def _examined(
             cleaned, *languages(corpus), tools, directions=directions(corpus),
             hear=hear if hearing else None, progress=stages,
         )  # fmt: skip
+    if outputs.suspects is not None:
+        say(f"suspicious pairs: {outputs.suspects}")
     return cleaned, examination
 
 
-@contextmanager
-def _only_writer(out: Path | None, files: Sequence[Path]) -> Iterator[None]:
-    """Be the only process that writes to these; what cannot be written is refused at once."""
-    with ExitStack() as stack:
-        for file in files:
-            if not file.parent.is_dir():
-                raise _unwritable(file, "its folder is not there")
-            stack.enter_context(only_writer_of_file(file, say))
-        if out is not None:
-            stack.enter_context(only_writer_of_folder(out, say))
-        yield
-
-
-@contextmanager
-def _listener(path: Path) -> "Iterator[Callable[[Symptom, Pair, str], None]]":
-    """Writes each suspicious pair to a TSV file."""
-    with _text(path) as file:
-        file.write("symptom\tfile\tline\tsource\ttarget\tdetail\n")
-
-        def hear(symptom: "Symptom", pair: "Pair", detail: str) -> None:
-            cells = (symptom.name, pair.file, str(pair.line), pair.source, pair.target, detail)
-            file.write("\t".join(cells) + "\n")
-
-        yield hear
-    say(f"suspicious pairs: {path}")
+def _write_row(table: TextIO, symptom: "Symptom", pair: "Pair", detail: str) -> None:
+    """A suspicious pair, for people."""
+    cells = (symptom.name, pair.file, str(pair.line), pair.source, pair.target, detail)
+    table.write("\t".join(cells) + "\n")
 
 
 def _write_clean(cleaned: "CleanedCorpus", finals: Sequence[Path]) -> None:
@@ -278,16 +262,3 @@ def _write_clean(cleaned: "CleanedCorpus", finals: Sequence[Path]) -> None:
             sources.write(pair.source + "\n")
             targets.write(pair.target + "\n")
     say(f"clean pairs: {finals[0]} and {finals[1]}")
-
-
-@contextmanager
-def _text(path: Path) -> Iterator[TextIO]:
-    try:
-        with whole_text(path) as file:
-            yield file
-    except DiskError as error:
-        raise _unwritable(path, str(error.__cause__)) from None
-
-
-def _unwritable(path: Path, why: str) -> DataError:
-    return DataError(f"cannot write {path}: {why}. Check its folder and permissions.")

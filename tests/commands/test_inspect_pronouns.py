@@ -7,14 +7,14 @@ import pytest
 from everyday_run import command
 
 from headway.commands import demo as demo_module
-from headway.commands import pronoun_report
+from headway.commands import inspect as inspect_module
 
 
 @pytest.fixture(autouse=True)
 def few_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"N_TRAIN": 100, "N_VALID": 10, "N_TEST": 10}.items():
         monkeypatch.setattr(demo_module, name, value)
-    monkeypatch.setattr(pronoun_report.measured, "__defaults__", (8, 7))
+    monkeypatch.setattr(inspect_module.pronouns, "__defaults__", (8, 7))
 
 
 def test_every_layer_is_told_with_its_interval(everyday_run: Path) -> None:

@@ -1,0 +1,109 @@
+"""The options of `headway evaluate`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from headway.commands.arguments import MOST_USED, group
+
+CONVENTIONS = group("Conventions", 1)
+Tokenizer = Literal[
+    "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "flores101", "flores200", "none", "moses",
+    "moses-split",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions:
+    """What `headway evaluate` is told.
+
+    Parameters
+    ----------
+    source
+        File of the texts that were, or are to be, translated, one a line.
+    reference
+        File of right translations, one a line; several files if every line has several.
+    hypothesis
+        File of finished translations, instead of a run. Name two to compare the second
+        system with the first, with the p-values of a paired bootstrap test.
+    corpus
+        Text file(s) for language models: perplexity per token and per word, bits per
+        character, each with what it is divided by.
+    json
+        Print one JSON object on standard output.
+    score_card
+        BLEU under every convention as well, and what each compares to.
+    tokenize
+        What cuts text into BLEU's tokens; else by language. none is for text tokenized
+        already, moses and moses-split (words with hyphens cut too) are for older papers'
+        figures.
+    lowercase
+        Ignore case in BLEU and chrF (TER always does).
+    ter
+        Count TER; --no-ter leaves it out. Else it is counted but for languages without
+        spaces: of Chinese and Japanese a thousand long lines take minutes, of others it
+        splits no characters.
+    source_language
+        Such as en; else the run's, or from the suffix (test.en).
+    target_language
+        Such as de; else the run's, or from the suffix of the reference (test.de). Of
+        languages without spaces (zh, ja, th, lo, km, my, bo), characters are scored, not
+        words.
+    tag
+        Which of the run's tags stands before each source text; as in translate.
+    glossary
+        Terms that are to hold in what the run translates: .tsv, .csv or .tbx; else those of
+        the run, if it has some; none for no terms. How many do is said.
+    off
+        Parts of the run's model, such as encoder.2.head.3, cross.1 or
+        decoder.0.feed_forward: what they are worth is measured by translating without them
+        as well, with the p-values of a paired bootstrap test. docs/inspect.md names the
+        parts.
+    precision
+        Of the compiled engine's products while the run translates: auto, fp32, bf16 or int8
+        (docs/speed.md).
+    engine
+        What searches while the run translates: auto, torch, native or ctranslate2
+        (docs/speed.md).
+    shortlist
+        As in translate.
+    """
+
+    source: Annotated[Path | None, MOST_USED] = None
+    reference: Annotated[list[Path] | None, Parameter(consume_multiple=True), MOST_USED] = None
+    hypothesis: Annotated[list[Path] | None, Parameter(consume_multiple=True), MOST_USED] = None
+    corpus: Annotated[list[Path] | None, Parameter(consume_multiple=True), MOST_USED] = None
+    json: Annotated[bool, MOST_USED] = False
+    score_card: Annotated[bool, MOST_USED] = False
+    tokenize: Annotated[Tokenizer | None, CONVENTIONS] = None
+    lowercase: Annotated[bool, CONVENTIONS] = False
+    ter: Annotated[bool | None, Parameter(negative="--no-ter"), CONVENTIONS] = None
+    source_language: Annotated[str | None, CONVENTIONS] = None
+    target_language: Annotated[str | None, CONVENTIONS] = None
+    tag: str | None = None
+    glossary: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None
+    off: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
+    precision: str | None = None
+    engine: Annotated[str | None, Parameter(name="--runtime.engine")] = None
+    shortlist: int | None = None
+
+
+OF_TRANSLATIONS = (
+    "reference", "source", "hypothesis", "off", "precision", "shortlist", "tag", "glossary",
+    "engine", "tokenize", "lowercase", "ter", "score_card", "source_language", "target_language",
+)  # fmt: skip
+OF_RUNS = ("tag", "glossary", "off", "precision", "engine", "shortlist")
+"""Options that are of translations, and those of them that are of a run which translates."""
+
+
+def given_options(told: EvaluateOptions, names: Sequence[str]) -> dict[str, Any]:
+    """Which of some options were given, as they are written, and what with."""
+    values = {name: getattr(told, name) for name in names}
+    return {
+        "--runtime.engine" if name == "engine" else f"--{name.replace('_', '-')}": value
+        for name, value in values.items()
+        if value is not None and (value is not False or name == "ter")
+    }
