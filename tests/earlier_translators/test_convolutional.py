@@ -203,8 +203,8 @@ def test_reordering_within_sentences_does_not_copy_the_source():
     model = small()
     rows = torch.tensor([0, 0, 1, 1])
     state = model.step(model.start(SOURCE).select(rows), FED[rows, 0]).state
-    assert state.select(torch.tensor([1, 1, 3, 2])).memory is state.memory
-    assert len(state.memory.keys) == 2  # sentences, not rows
+    assert state.select(torch.tensor([1, 1, 3, 2])).source is state.source
+    assert len(state.source.keys) == 2  # sentences, not rows
 
 
 def test_learned_positions_end_and_longest_says_where():
