@@ -1,28 +1,19 @@
 """Counting models: how long counting takes, how fast they answer, and who agrees.
 
-Without --large: an order-3 model of DIR/lm/wiki-en/train.txt.gz is counted (from encoded text to a
-file), asked for whole next-word distributions, and scores DIR/lm/wiki-en/test.txt beside nltk.lm on
-a part of both; add-one and Kneser-Ney are written as ARPA files and read by kenlm, which scores
-3,000 lines of that test text cut into sentences; a modified Kneser-Ney model of order 5 is compared
-with what kenlm's lmplz makes of the same words, if --lmplz PROGRAM names it (built from kenlm's
-source).
-
-With --large: 50, 100 and 200 million generated words (or --words), order 5, each counted in a
-process of its own; the last one is killed once on its way and run again.
+An order-3 model of DIR/lm/wiki-en/train.txt.gz is counted (from encoded text to a file), asked for
+whole next-word distributions, and scores DIR/lm/wiki-en/test.txt beside nltk.lm on a part of both;
+add-one and Kneser-Ney are written as ARPA files and read by kenlm, which scores 3,000 lines of that
+test text cut into sentences; a modified Kneser-Ney model of order 5 is compared with what kenlm's
+lmplz makes of the same words, if --lmplz PROGRAM names it (built from kenlm's source).
 
 Needs: pip install nltk kenlm.
 """
 
-import argparse
 import json
 import math
-import os
 import re
 import resource
-import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -238,95 +229,15 @@ def beside_lmplz(
     }
 
 
-# -- large ------------------------------------------------------------------------------------
-
-
-class GeneratedText:
-    """Lines of 20 words, each one of 400 that may follow the one before it, unevenly likely."""
-
-    VOCABULARY, LENGTH = 50_000, 20
-
-    def __init__(self, n_words: int) -> None:
-        self.lengths = np.full(n_words // self.LENGTH, self.LENGTH + 1, np.int32)
-
-    def read(self, begin: int, end: int) -> NDArray[np.uint32]:
-        block = 4096  # lines drawn at a time, so that a line does not depend on who asks
-        found = []
-        for number in range(begin // block, -(-end // block)):
-            random = np.random.default_rng(number)
-            draws = (random.zipf(1.4, (block, self.LENGTH)) - 1) % 400
-            ids = np.empty((block, self.LENGTH + 1), np.uint32)
-            word = draws[:, 0] % self.VOCABULARY
-            for place in range(self.LENGTH):
-                word = (word * 48_271 + draws[:, place] * 7 + 1) % self.VOCABULARY
-                ids[:, place] = 4 + word
-            ids[:, -1] = MARKERS["end"]
-            first = number * block
-            found.append(ids[max(0, begin - first) : end - first])
-        return np.concatenate(found).ravel()
-
-
-def one_large(n_words: int, folder: Path) -> None:
-    """Count, smooth, write and open; prints what that took of this process."""
-    spent = Spent()
-    text = GeneratedText(n_words)
-    size = GeneratedText.VOCABULARY + 4
-    model = counted(text, size, NgramConfig(5), folder)
-    rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    clock, process = spent()
-    found = {
-        "words": n_words, "clock_s": clock, "process_s": process, "peak_mib": rss,
-        "n_grams": list(model.config.n_grams),
-        "model_mib": (folder / "model.safetensors").stat().st_size / (1 << 20),
-    }  # fmt: skip
-    print(json.dumps(found))
-
-
-def large(sizes: Sequence[int], folder: Path) -> dict[str, Any]:
-    """Each size in a process of its own; the last one killed once, and compared with itself."""
-    figures: dict[str, Any] = {"runs": []}
-    for n_words in sizes:
-        own = folder / str(n_words)
-        own.mkdir()
-        command = [sys.executable, __file__, "--one-large", str(n_words), "--work", str(own)]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        if n_words == sizes[-1] and figures["runs"]:
-            wait_s = figures["runs"][-1]["clock_s"] / 2
-            process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
-            time.sleep(wait_s)
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            left = [path.name for path in (own / ".counts.work").iterdir()]
-            figures["killed"] = {"after_s": wait_s, "sealed_folders": len(left)}
-        done = subprocess.run(
-            command, env=environment, stdout=subprocess.PIPE, text=True, check=True
-        )
-        figures["runs"].append(json.loads(done.stdout.splitlines()[-1]))
-        print(json.dumps(figures["runs"][-1]), flush=True)
-        shutil.rmtree(own)
-    return figures
-
-
 def main() -> None:
     options = record.parser(__doc__)
-    options.add_argument("--data", type=Path, metavar="DIR", help="folder that holds lm/wiki-en")
+    options.add_argument("--data", type=Path, metavar="DIR", required=True, help="holds lm/wiki-en")
     options.add_argument("--lmplz", type=Path, metavar="PROGRAM")
-    options.add_argument("--large", action="store_true")
-    options.add_argument("--words", type=int, nargs="+", default=[50, 100, 200], metavar="MILLIONS")
-    options.add_argument("--work", type=Path, metavar="DIR", help="where to count; 30 GB of room")
-    options.add_argument("--one-large", type=int, help=argparse.SUPPRESS)
     record.add_record_option(options)
     given = options.parse_args()
     torch.set_num_threads(1)
-    if given.one_large:
-        one_large(given.one_large, given.work)
-        return
-    with tempfile.TemporaryDirectory(dir=given.work) as folder:
-        if given.large:
-            sizes = [millions * 1_000_000 for millions in given.words]
-            figures = large(sizes, Path(folder))
-        else:
-            figures = wiki(given.data, given.lmplz, Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        figures = wiki(given.data, given.lmplz, Path(folder))
     print(json.dumps(figures, indent=1))
     record.write(given.record, "ngram", seeds=[0], figures=figures)
 

@@ -146,11 +146,12 @@ def misread(before: Path, after: Path) -> list[str]:
 
 
 def described(entry: polib.POEntry) -> tuple[object, ...]:
-    """All of an entry that filling leaves alone."""
+    """All of an entry that filling leaves alone; what tells of an earlier source goes with the
+    translation that was of it."""
     flags = [flag for flag in entry.flags if flag != "fuzzy"]
     return (
         entry.msgctxt, entry.msgid, entry.msgid_plural, entry.comment, entry.tcomment, flags,
-        entry.occurrences, entry.previous_msgid, entry.previous_msgctxt, entry.obsolete,
+        entry.occurrences, entry.obsolete,
     )  # fmt: skip
 
 
