@@ -7,7 +7,7 @@ import pytest
 from everyday_run import Finished, command
 
 from headway.core.run_folder import RunFolder
-from headway.filling import lessons
+from headway.filling import distilling
 from headway.translation import pairs
 from headway.translator import Translator
 
@@ -78,7 +78,7 @@ def test_the_card_says_who_taught_it(taught, everyday_run):
 
 
 def test_a_kill_costs_a_block_and_the_same_comes_out(everyday_run, taught, tmp_path, monkeypatch):
-    monkeypatch.setattr(lessons, "BLOCK", 60)
+    monkeypatch.setattr(distilling, "BLOCK", 60)
     translate, done = Translator.translate, list[int]()
 
     def until_killed(self, texts, **how):

@@ -19,8 +19,8 @@ from headway.filling.files import Call, FillOptions, Outcomes, fill_files, tell_
 from headway.filling.filling import Filler, write_whole
 from headway.filling.flow import Steps
 from headway.filling.inputs import FileJob, RefusedError
-from headway.filling.interfaces import Judgement
 from headway.filling.journal import NAME, Journal
+from headway.filling.judging import Judgement
 from headway.filling.report import COLUMNS
 from headway.filling.rows import FileReport, summary
 from headway.languages.codes import LanguagePair

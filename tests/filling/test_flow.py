@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headway.filling.flow import Flow, Steps
-from headway.filling.interfaces import Checks, Judgement, MemoryLookup, TermChecker
-from headway.filling.judging import RunChecks
+from headway.filling.judging import Checks, Judgement, MemoryLookup, RunChecks, TermChecker
 from headway.localization.checks.calibration import Verdict
 from headway.localization.formats.documents import Width
 from headway.localization.formats.piecewise import MISSING

@@ -158,12 +158,12 @@ def test_training_pairs_are_left_out_where_they_are_gone_large_or_of_another_dir
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert [len(one) for one in training_memories(run, LanguagePair("en", "de"), silent)] == [1]
-    assert training_memories(run, LanguagePair("de", "en"), silent) == []
+    assert list(training_memories(run, LanguagePair("de", "en"), silent)) == []
     with monkeypatch.context() as small:
         small.setattr(memories, "TRAINING_BYTES", 3)
-        assert training_memories(run, LanguagePair("en", "de"), silent) == []
+        assert list(training_memories(run, LanguagePair("en", "de"), silent)) == []
     (run / "train.de").unlink()
-    assert training_memories(run, LanguagePair("en", "de"), silent) == []
+    assert list(training_memories(run, LanguagePair("en", "de"), silent)) == []
 
 
 def test_lines_of_text_are_looked_up_in_named_memories_only(run: Path, tmp_path: Path) -> None:

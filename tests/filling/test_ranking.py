@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.filling.ranking import TOO_WIDE, chosen, fitted, ranked
+from headway.filling.judging import TOO_WIDE, chosen, fitted, ranked
 from headway.localization.formats.documents import Width
 from headway.localization.formats.piecewise import TranslatedPiece
 from headway.localization.formats.units import MODEL, Outcome, Unit

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from glob import has_magic
 from json import dump
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from headway.core.run_folder import RunFolder
 from headway.filling.calls import called, languages_of
 from headway.filling.files import FillOptions
 from headway.filling.flow import Flow
-from headway.filling.inputs import NAMED_ONLY, FileJob, is_pattern, replaced
+from headway.filling.inputs import NAMED_ONLY, FileJob, replaced
 from headway.filling.report import check_report, rows, table, write_report
 from headway.filling.rows import (
     FileReport,
@@ -75,7 +76,7 @@ def _is_memory_alone(run: Path | None, names: Sequence[str], memory: Sequence[Pa
         return bool(memory)
     if run.is_file() or names or run == DEMO:
         return run.is_file()
-    return is_pattern(str(run)) or (run.is_dir() and not RunFolder(run).config.exists())
+    return has_magic(str(run)) or (run.is_dir() and not RunFolder(run).config.exists())
 
 
 def _without_run(

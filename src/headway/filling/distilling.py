@@ -1,35 +1,185 @@
-"""One command from a teacher to a student: it writes, the student learns, and both are compared."""
+"""One command from a teacher to a student: distillation (Kim and Rush 2016, section 3).
 
+The student's pairs are texts and the teacher's best translations of them by its own search, in
+place of references. By the paper they are easier to learn, as a teacher says like things alike.
+"""
+
+import json
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
+from headway.core.cleaning import Report, clean, clean_pairs
 from headway.core.config import Sections, merge
-from headway.core.errors import ConfigError, RunError
+from headway.core.disk import checksum, whole_text, write_text
+from headway.core.errors import ConfigError, DataError, RunError
+from headway.core.lines import read_lines
 from headway.core.run_folder import RunFolder
-from headway.filling.lessons import Lessons
+from headway.corpora.corpus import read_pairs
 from headway.metrics.corpus_scores import score_translations
 from headway.runs.loading import open_run
 from headway.runs.task_spec import Request, Say
 from headway.runs.train import train
 from headway.translation import pairs
 from headway.translation.spec import SPEC
+from headway.translation.tuning_data import missing
 from headway.translator import Translator
 
+BLOCK = 1024
+"""Texts that are translated and put down at a time: what a kill may cost."""
+_BLOCKS_SAID = 4
 _COMPARED = 300
 """Validation sentences that both translate at the end."""
-_ROUNDS = 3
-"""In turn; the quickest of each counts, as a machine may be busy."""
 _HEADING = "## Teacher"
 
 
-class ModelCost(NamedTuple):
-    """How one of the two does on the validation sentences."""
+@dataclass(frozen=True)
+class Lessons:
+    """The folder of a student's run that the teacher's translations are put into."""
 
-    bleu: float
-    seconds: float
+    folder: Path
+    teacher: Path
+    monolingual: tuple[Path, ...] = ()
+    """Further files of source texts."""
+    tag: str | None = None
+    beam: int = 0
+    """0: the teacher's own."""
+
+    @property
+    def plan(self) -> Path:
+        """What was asked for, written first."""
+        return self.folder / "plan.json"
+
+    @cached_property
+    def translator(self) -> Translator:
+        return Translator.load(self.teacher)
+
+    @cached_property
+    def gone(self) -> str:
+        """Why the teacher's own text cannot be read, in words; nothing if it can."""
+        return missing(RunFolder(self.teacher))
+
+    def begin(self) -> None:
+        """Write down what is asked for.
+
+        Raises:
+            RunError: something else was asked for when this was begun, or there is no text.
+        """
+        if self.gone and not self.monolingual:
+            raise RunError(
+                f"a student learns from what its teacher translates; {self.gone}. Give texts in "
+                "its source language: --source FILE"
+            )
+        own = () if self.gone else self.translator.settings.data.corpus().files
+        asked = {
+            "teacher": str(self.teacher.absolute()),
+            "sha256": checksum(RunFolder(self.teacher).model),
+            "files": {str(path.absolute()): checksum(path) for path in (*own, *self.monolingual)},
+            "tag": self.tag,
+            "decoding": asdict(self.translator.decoding(self._search)),
+        }
+        if self.plan.exists() and self.known() != asked:
+            raise RunError(
+                f"a distillation goes on as it was begun; {self.plan} names another teacher, other "
+                "texts or another search. Give the same again, or another --out."
+            )
+        write_text(self.plan, json.dumps(asked, indent=1, ensure_ascii=False))
+
+    def write(self, say: Say) -> None:
+        """Translate whatever is not yet there; the files are in `sections`.
+
+        Raises:
+            ConfigError, DataError: a file cannot be read.
+        """
+        if self.file("train", "target").exists():
+            return
+        sources, valid = self._texts(say)
+        begins = range(0, len(sources), BLOCK)
+        say(f"the teacher translates {len(sources):,} texts")
+        for n, begin in enumerate(begins, start=1):
+            self._translated(sources, begin)
+            if n % _BLOCKS_SAID == 0:
+                done = min(begin + BLOCK, len(sources))
+                say(f"{done:,} of {len(sources):,} texts are translated")
+        for side, name in enumerate(("source", "target") if valid else ()):
+            _write_lines(self.file("valid", name), [pair[side] for pair in valid])
+        _write_lines(self.file("train", "source"), sources)
+        blocks = (self._translated(sources, begin) for begin in begins)
+        _write_lines(self.file("train", "target"), chain.from_iterable(blocks))  # now all is there
+        for path in self.folder.glob("block-*"):
+            path.unlink()
+
+    def sections(self) -> Sections:
+        data = self.translator.settings.data
+        found: dict[str, Any] = {
+            "source": [str(self.file("train", "source"))],
+            "target": [str(self.file("train", "target"))],
+            "source_language": data.source_language,
+            "target_language": data.target_language,
+        }
+        if self.file("valid", "target").exists():
+            found["valid_source"] = [str(self.file("valid", "source"))]
+            found["valid_target"] = [str(self.file("valid", "target"))]
+        elif not self.gone:
+            found["valid_source"] = [str(path) for path in data.valid_source]
+            found["valid_target"] = [str(path) for path in data.valid_target]
+            found["valid_pairs"] = list(data.valid_pairs)
+        return {"data": {key: value for key, value in found.items() if value}}
+
+    def known(self) -> dict[str, Any]:
+        return dict(json.loads(self.plan.read_text(encoding="utf-8")))
+
+    def file(self, split: str, side: str) -> Path:
+        """Where the texts of a side lie."""
+        code = getattr(self.translator.settings.data, f"{side}_language") or side
+        return (self.folder / f"{split}.{code}").absolute()
+
+    @property
+    def _search(self) -> dict[str, Any]:
+        return {"beam": self.beam} if self.beam else {}
+
+    def _texts(self, say: Say) -> tuple[list[str], Sequence[tuple[str, str]]]:
+        """Each text once, in the order of the files, but for those that are validated on; and those
+        pairs, where the teacher held some out and has no files of them."""
+        settings, vocabulary = self.translator.settings, self.translator.subwords
+        found: dict[str, None] = {}
+        valid: Sequence[tuple[str, str]] = ()
+        if self.gone:
+            say(f"only the files given are translated: {self.gone}")
+        else:
+            valid = pairs.read(settings, vocabulary, lambda _: None).prepared.valid_texts
+            report = Report()
+            read = read_pairs(settings.data.corpus(), report)
+            cleaned = clean_pairs(read, settings.data, report, settings.data.judge)
+            found.update((pair.source, None) for pair in cleaned)
+        for file in self.monolingual:
+            lines = (clean(line) for line in read_lines(file) if line is not None)
+            found.update((line, None) for line in lines if line)
+        held = {source for source, _ in valid}
+        sources = [text for text in found if text not in held]
+        if not sources:
+            raise DataError("a teacher needs texts to translate; none was left. Give --source FILE")
+        return sources, () if settings.data.validation() else valid
+
+    def _translated(self, sources: Sequence[str], begin: int) -> list[str]:
+        """The translations of a block: read where they are there, else made and put down."""
+        block, path = sources[begin : begin + BLOCK], self.folder / f"block-{begin}.txt"
+        if not path.exists():
+            written = self.translator.translate(block, tag=self.tag, **self._search)
+            _write_lines(path, map(clean, written))  # a line each, whatever it wrote
+        lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+        if len(lines) != len(block):
+            raise DataError(f"{path} has not a line for each text. Delete it, and go on.")
+        return lines
+
+
+def _write_lines(path: Path, lines: Iterable[str]) -> None:
+    with whole_text(path) as file:
+        file.writelines(f"{line}\n" for line in lines)
 
 
 def distill(lessons: Lessons, request: Request, say: Say) -> RunFolder:
@@ -85,17 +235,20 @@ def teacher_words(lessons: Lessons, run: RunFolder, say: Say) -> str:
     student = Translator.load(run.path)
     valid = pairs.read(student.settings, student.subwords, lambda _: None).prepared.valid_texts
     some = valid[:_COMPARED]
-    before, after = list[ModelCost](), list[ModelCost]()
-    for _ in range(_ROUNDS):
-        before.append(measured(lessons.translator, some, lessons.tag))
-        after.append(measured(student, some, None))
+    sources, references = [source for source, _ in some], [target for _, target in some]
+    bleu, seconds = list[float](), list[float]()
+    for one, tag in ((lessons.translator, lessons.tag), (student, None)):
+        started = time.perf_counter()
+        written = one.translate(sources, tag=tag)
+        seconds.append(time.perf_counter() - started)
+        scores = score_translations(written, references, target_language=one.target_language)
+        bleu.append(scores.bleu.score)
     what = "the teacher's own translations, so that scores are of likeness to it"
     if student.settings.data.validation():
         what = "real translations"
-    speed = min(side.seconds for side in before) / min(side.seconds for side in after)
     said = (
-        f"on {len(some):,} validation sentences BLEU {after[0].bleu:.2f}, the teacher's "
-        f"{before[0].bleu:.2f}; {speed:.1f} times as fast here, each by its own search"
+        f"on {len(some):,} validation sentences BLEU {bleu[1]:.2f}, the teacher's {bleu[0]:.2f}; "
+        f"{seconds[0] / seconds[1]:.1f} times as fast here, each by its own search"
     )
     say(f"{said}; the references are {what}")
     return f"""{_HEADING}
@@ -108,20 +261,6 @@ The validation references are {what}:
 
 {files}
 """
-
-
-def measured(
-    translator: Translator, valid: Sequence[tuple[str, str]], tag: str | None
-) -> ModelCost:
-    """BLEU and time of a run's own search on some pairs."""
-    sources, references = [source for source, _ in valid], [target for _, target in valid]
-    started = time.perf_counter()
-    written = translator.translate(sources, tag=tag)
-    seconds = time.perf_counter() - started
-    language = translator.target_language
-    return ModelCost(
-        score_translations(written, references, target_language=language).bleu.score, seconds
-    )
 
 
 def lessons_for(

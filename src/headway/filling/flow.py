@@ -4,9 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from headway.filling.interfaces import Checks, MemoryLookup, TermChecker
-from headway.filling.judging import side_by_side
-from headway.filling.ranking import fitted, ranked
+from headway.filling.judging import (
+    Checks,
+    MemoryLookup,
+    TermChecker,
+    fitted,
+    ranked,
+    side_by_side,
+)
 from headway.filling.rows import NO_MATCH
 from headway.localization.formats.file_kinds import suffix_of
 from headway.localization.formats.piecewise import Piecewise, Translated

@@ -1,9 +1,10 @@
 """Files, folders and patterns that are to be translated, and where each result goes."""
 
-import glob
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from glob import glob, has_magic
+from itertools import takewhile
 from pathlib import Path
 
 from headway.core.errors import ConfigError, DataError, UserError
@@ -55,17 +56,9 @@ def refuse(errors: Sequence[UserError], n_files: int, remedy: str = "") -> None:
 
 def is_several(names: Sequence[str], out: Path | None) -> bool:
     """Whether results go to a folder: of several files, a folder, a pattern, or into a folder."""
-    return (
-        len(names) != 1
-        or Path(names[0]).is_dir()
-        or (is_pattern(names[0]) and not Path(names[0]).exists())
-        or (out is not None and out.is_dir())
-    )
-
-
-def is_pattern(name: str) -> bool:
-    """Whether a name has wild cards (`*`, `?`, `[..]`)."""
-    return glob.has_magic(name)
+    if len(names) != 1 or (out is not None and out.is_dir()):
+        return True
+    return Path(names[0]).is_dir() or (has_magic(names[0]) and not Path(names[0]).exists())
 
 
 def plan(names: Sequence[str], out: Path | None, *, in_place: bool) -> list[FileJob]:
@@ -94,23 +87,21 @@ def plan(names: Sequence[str], out: Path | None, *, in_place: bool) -> list[File
 def _found(name: str, shared: Path, out: Path | None) -> Iterator[tuple[Path, Path]]:
     """Each file that a name stands for, and its place in the mirrored tree."""
     path = Path(name)
-    root = path if path.is_dir() else _fixed(path)
-    out = None if _inside(root, out) else out  # results are no inputs, unless all is inside
     if path.is_dir():
-        n_found = 0
-        for file in _below(path, out):
-            n_found += 1
-            yield file, file.relative_to(path)
-        if not n_found:
+        found = [file for file in _below(path, out) if _is_translation(file)]
+        if not found:
             others = [suffix_of(file) for file in passed_over([name], out)]
             raise DataError(
                 f"a folder with translation files is needed; there is none in {path} (of "
                 f"{', '.join(kind for kind in FILE_KINDS if kind not in NAMED_ONLY)}). Name other "
                 f"files, or give a pattern in quotes: '{path}/**/*{(others or ['.tsv'])[0]}'"
             )
-    elif not path.exists() and is_pattern(name):
-        found = sorted(Path(one) for one in glob.glob(name, recursive=True))
-        found = [one for one in found if one.is_file() and not _inside(one, out)]
+        yield from ((file, file.relative_to(path)) for file in found)
+    elif not path.exists() and has_magic(name):
+        root = Path(path.anchor, *takewhile(lambda one: not has_magic(one), path.parts[:-1]))
+        results = None if _inside(root, out) else out  # are no inputs, unless all is inside
+        found = sorted(Path(one) for one in glob(name, recursive=True))
+        found = [one for one in found if one.is_file() and not _inside(one, results)]
         if not found:
             raise DataError(f"no file fits the pattern {name!r}. Try: ls {name}")
         yield from ((file, file.relative_to(root)) for file in found)
@@ -119,32 +110,21 @@ def _found(name: str, shared: Path, out: Path | None) -> Iterator[tuple[Path, Pa
 
 
 def _below(folder: Path, out: Path | None) -> Iterator[Path]:
-    """The translation files in a folder and in those below it; hidden ones are passed over."""
-    return _files(folder, out, _is_translation)
-
-
-def _files(folder: Path, out: Path | None, taken: Callable[[Path], bool]) -> Iterator[Path]:
+    """Files of known kinds in a folder and in those below it, but for hidden ones and results."""
+    out = None if _inside(folder, out) else out
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".") and not _inside(Path(place, name), out)
+            name for name in folders if name[0] != "." and not _inside(Path(place, name), out)
         )
-        for name in sorted(files):
-            file = Path(place, name)
-            if not name.startswith(".") and taken(file):
+        for file in (Path(place, name) for name in sorted(files) if name[0] != "."):
+            if suffix_of(file) in FILE_KINDS:
                 yield file
 
 
 def passed_over(names: Sequence[str], out: Path | None) -> list[Path]:
     """Files in folders that were named which may be translations or anything else."""
-    found: list[Path] = []
-    for folder in (Path(name) for name in names if Path(name).is_dir()):
-        beside = None if _inside(folder, out) else out
-        found += _files(
-            folder, beside, lambda file: suffix_of(file) in FILE_KINDS and not _is_translation(file)
-        )
-    return found
+    folders = [Path(name) for name in names if Path(name).is_dir()]
+    return [file for one in folders for file in _below(one, out) if not _is_translation(file)]
 
 
 def _is_translation(file: Path) -> bool:
@@ -158,16 +138,6 @@ def _is_translation(file: Path) -> bool:
 def _inside(path: Path, out: Path | None) -> bool:
     """Whether a path lies in the folder that results go to."""
     return out is not None and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(out))
-
-
-def _fixed(pattern: Path) -> Path:
-    """The folders of a pattern that stand before its first wild card."""
-    fixed = Path(pattern.anchor)
-    for part in pattern.relative_to(pattern.anchor).parts[:-1]:
-        if is_pattern(part):
-            break
-        fixed /= part
-    return fixed
 
 
 def _shared_folder(files: Iterable[Path]) -> Path:

@@ -4,15 +4,15 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from headway.core.disk import checksum, disk_errors
 from headway.filling.inputs import FileJob
 from headway.filling.rows import FileReport
-from headway.localization.formats.units import Flag, Match, Outcome, SegmentAlternative, Unit
-from headway.localization.placeholders.segments import Code, Segment
+from headway.localization.formats.units import Outcome, Unit
 
 NAME = ".headway-unfinished.jsonl"
 
@@ -26,10 +26,9 @@ class Journal:
 
     def __init__(self, path: Path | None, how: str) -> None:
         """No path: nothing is noted."""
-        self._path = path
-        self._how = how
+        self._path, self._how = path, how
         self._reports: dict[str, FileReport] = {}
-        self._outcomes: dict[str, list[Any]] = {}
+        self._outcomes: dict[str, list[Outcome]] = {}
         self._checksums: dict[tuple[Path, int, int, int], str] = {}
         if self._path is not None and self._path.exists():
             self._read(self._path)
@@ -42,7 +41,9 @@ class Journal:
     def begun(self, job: FileJob, units: Sequence[Unit]) -> list[Outcome]:
         """What was made of the first units of a file."""
         noted = self._outcomes.get(self._name(job), []) if self._outcomes else []
-        return [_outcome(unit, made) for unit, made in zip(units, noted, strict=False)]
+        return [
+            replace(made, unit=unit, evidence=()) for unit, made in zip(units, noted, strict=False)
+        ]
 
     def note_finished(self, job: FileJob, report: FileReport) -> None:
         """Write down that the result of a file is where it belongs."""
@@ -50,7 +51,7 @@ class Journal:
 
     def note_begun(self, job: FileJob, outcomes: Sequence[Outcome]) -> None:
         """Write down what was made of the next units of a file."""
-        self._add(job, {"outcomes": [_noted(outcome) for outcome in outcomes]})
+        self._add(job, {"outcomes": _outcomes().dump_python(list(outcomes), mode="json")})
 
     def remove(self) -> None:
         if self._path is not None:
@@ -81,66 +82,25 @@ class Journal:
 
     def _read(self, path: Path) -> None:
         lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-        if _as_json(lines[0]).get("how") != self._how:
+        entries = []
+        for line in lines:
+            with suppress(ValueError):  # a line that was cut off
+                entries.append(json.loads(line))
+        if not entries or not isinstance(entries[0], dict) or entries[0].get("how") != self._how:
             path.unlink()
             return
-        for line in lines[1:]:
-            entry = _as_json(line)
-            with suppress(TypeError, KeyError):  # a line that was cut off
+        for entry in entries[1:]:
+            with suppress(TypeError, KeyError, ValueError):
                 if "report" in entry:
                     self._reports[entry["of"]] = FileReport(**entry["report"])
                 else:
-                    self._outcomes.setdefault(entry["of"], []).extend(entry["outcomes"])
+                    made = _outcomes().validate_python(entry["outcomes"])
+                    self._outcomes.setdefault(entry["of"], []).extend(made)
 
 
-def _as_json(line: str) -> dict[str, Any]:
-    with suppress(ValueError):
-        found = json.loads(line)
-        return found if isinstance(found, dict) else {}
-    return {}
+@cache
+def _outcomes() -> Any:
+    """Outcomes as JSON and back."""
+    from pydantic import TypeAdapter
 
-
-def _noted(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as JSON, without its unit and its evidence."""
-    noted = {name: getattr(outcome, name) for name in _PLAIN}
-    return noted | {
-        "segment": _parts(outcome.segment),
-        "rejected": _parts(outcome.rejected),
-        "flags": [list(flag) for flag in outcome.flags],
-        "n_best": [[_parts(one.segment), one.score] for one in outcome.n_best],
-        "near": [[_parts(one.source), _parts(one.target), *one[2:]] for one in outcome.near],
-    }
-
-
-def _outcome(unit: Unit, noted: dict[str, Any]) -> Outcome:
-    """The same back."""
-    return Outcome(
-        unit=unit,
-        segment=_segment(noted["segment"]),
-        rejected=_segment(noted["rejected"]),
-        flags=tuple(Flag(*flag) for flag in noted["flags"]),
-        n_best=tuple(
-            SegmentAlternative(_segment(parts) or Segment(), score)
-            for parts, score in noted["n_best"]
-        ),
-        near=tuple(
-            Match(_segment(source) or Segment(), _segment(target) or Segment(), *rest)
-            for source, target, *rest in noted["near"]
-        ),
-        **{name: noted[name] for name in _PLAIN},
-    )
-
-
-_PLAIN = ("origin", "percent", "confidence", "complete", "why_not", "score")
-
-
-def _parts(segment: Segment | None) -> list[Any] | None:
-    return None if segment is None else [
-        part if isinstance(part, str) else list(part) for part in segment.parts
-    ]  # fmt: skip
-
-
-def _segment(parts: list[Any] | None) -> Segment | None:
-    if parts is None:
-        return None
-    return Segment(tuple(part if isinstance(part, str) else Code(*part) for part in parts))
+    return TypeAdapter(list[Outcome])

@@ -1,23 +1,63 @@
-"""What in a unit and its translation belongs together, and what a run's checks say of it."""
+"""What is asked of memories, terms and checks, and how a translation is judged and chosen."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from heapq import nlargest
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from headway.filling.interfaces import Judgement
-from headway.filling.ranking import chosen
 from headway.localization.checks.calibration import Checker, Verdict
 from headway.localization.checks.output_checks import ModelEvidence
 from headway.localization.formats.branches import branches_of
-from headway.localization.formats.piecewise import may_branch
-from headway.localization.formats.units import Flag, Outcome
+from headway.localization.formats.piecewise import TranslatedPiece, may_branch
+from headway.localization.formats.units import Flag, Match, Outcome, SegmentAlternative, Unit
 from headway.localization.placeholders.accelerators import bare, unmarked
+from headway.localization.placeholders.codes import check, parsed
+from headway.localization.placeholders.own_codes import OwnPattern
 from headway.localization.placeholders.segments import Segment
 
+TOO_WIDE = "too_wide"
 Pair = tuple[Segment, Segment]
 
 
+@runtime_checkable
+class MemoryLookup(Protocol):
+    """A translation memory."""
+
+    def exact(self, unit: Unit, /) -> Match | None:
+        """The best match of 100%: in context if there is one; None if there is no match."""
+        ...
+
+    def near(self, unit: Unit, /) -> Sequence[Match]:
+        """Matches below 100%, best first, only such as are worth being shown."""
+        ...
+
+
+@runtime_checkable
+class TermChecker(Protocol):
+    """Terms that hold. The translator was given them; this looks at what it made of them."""
+
+    def lost(self, source: Segment, target: Segment, /) -> Sequence[Flag]:
+        """A flag for each term of the source whose translation is not in the target."""
+        ...
+
+
+class Judgement(NamedTuple):
+    flags: Sequence[Flag]
+    confidence: float | None
+    """That nothing is wrong with it, 0 to 1; None if that cannot be said."""
+
+
+@runtime_checkable
+class Checks(Protocol):
+    """Looks at every translation, whoever made it."""
+
+    def judge(self, outcome: Outcome, /) -> Judgement:
+        """`outcome.segment` is there; `outcome.evidence` too where the model wrote it."""
+        ...
+
+
 class RunChecks:
-    """Checks of a run, for the outcomes of a flow: a `headway.filling.interfaces.Checks`.
+    """Checks of a run, for the outcomes of a flow: a `Checks`.
 
     Coverage is looked at where the translator was asked for alignments.
     """
@@ -30,7 +70,7 @@ class RunChecks:
         """Flags of any translation; a confidence of what the model wrote."""
         if outcome.segment is None:
             return Judgement((), None)
-        source, target = _whole(outcome, outcome.segment)
+        source, target = _whole(outcome.unit, outcome.segment)
         if not may_branch(source) or branches_of(source, None) is None:
             readings = _readings(outcome.evidence)
             return Judgement(*self.checker.look(source.text, target.text, readings))
@@ -61,11 +101,11 @@ def _together(verdicts: Sequence[Verdict]) -> Judgement:
     return Judgement(tuple(surest.values()), min(known, default=None))
 
 
-def _whole(made: Outcome, segment: Segment) -> Pair:
+def _whole(unit: Unit, segment: Segment) -> Pair:
     """A unit's text and its translation, without accelerators."""
-    if not (sign := made.unit.accelerator):
-        return made.unit.source, segment
-    return bare(made.unit.source, sign).segment, unmarked(segment, sign)
+    if not (sign := unit.accelerator):
+        return unit.source, segment
+    return bare(unit.source, sign).segment, unmarked(segment, sign)
 
 
 def side_by_side(made: Outcome, segment: Segment, target_language: str | None) -> list[Pair]:
@@ -76,7 +116,7 @@ def side_by_side(made: Outcome, segment: Segment, target_language: str | None) -
     """
     if made.evidence:
         return list(dict.fromkeys((piece.source, chosen(piece)) for piece in made.evidence))
-    both = _whole(made, segment)
+    both = _whole(made.unit, segment)
     ours, theirs = (branches_of(one, target_language) for one in both)
     if ours is None or theirs is None:
         return [both]
@@ -84,3 +124,88 @@ def side_by_side(made: Outcome, segment: Segment, target_language: str | None) -
     if len(sources) != len(targets):  # `other`, or the part for many, stands last in both
         sources, targets = sources[-1:], targets[-1:]
     return list(dict.fromkeys(zip(sources, targets, strict=False)))
+
+
+def ranked(made: Outcome) -> Outcome:
+    """With its score and, where a model gave several, the n best by the sum of their scores.
+
+    Of a piece whose codes were put back only the best is known.
+    """
+    pieces = [(piece.translated.segment.text, _alternatives(piece)) for piece in made.evidence]
+    if made.segment is None or not pieces or not all(scored for _, scored in pieces):
+        return made
+    score = sum(scored[0].score for _, scored in pieces)
+    n_best = max(len(scored) for _, scored in pieces)
+    choices: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
+    for best, scored in pieces:
+        known = scored if scored[0].target.strip() == best.strip() else scored[:1]
+        longer = [
+            (total + one.score, (*picks, n))
+            for total, picks in choices
+            for n, one in enumerate(known)
+        ]
+        choices = nlargest(n_best, longer, key=lambda choice: choice[0])
+    best_text = made.segment.text
+    bests = [best for best, _ in pieces]
+    found = [SegmentAlternative(made.segment, score)]
+    for total, picks in choices:
+        instead = [chosen(piece).text for piece in _picked(made, picks)]
+        text = _instead(best_text, bests, instead)
+        if text is not None and text != best_text:
+            found.append(SegmentAlternative(Segment((text,)), total, picks))
+    return replace(made, score=score, n_best=tuple(found[:n_best]) if n_best > 1 else ())
+
+
+def fitted(made: Outcome, own: Sequence[OwnPattern] = ()) -> Outcome:
+    """The best translation that has the room it needs and all codes; a flag where none has.
+
+    Codes of the file take no room. `own` are patterns of codes besides those of every text.
+    """
+    width, segment = made.unit.width, made.segment
+    if width is None or segment is None or width.fits(text := _bare(segment)):
+        return made
+    for other in made.n_best[1:]:
+        fits = width.fits(other.segment.text) and not segment.codes
+        if fits and _keeps_codes(made.unit, other.segment, own):
+            evidence = tuple(_picked(made, other.picks))
+            return replace(made, segment=other.segment, score=other.score, evidence=evidence)
+    why = f"at most {width.most} ({width.unit}) are allowed, and it has {len(text)} characters"
+    return replace(made, flags=(*made.flags, Flag(TOO_WIDE, 1.0, why)))
+
+
+def chosen(piece: TranslatedPiece) -> Segment:
+    """What stands in the whole for a piece."""
+    if not piece.picked:
+        return piece.translated.segment
+    return Segment((_alternatives(piece)[piece.picked].target,))
+
+
+def _picked(made: Outcome, picks: Sequence[int]) -> list[TranslatedPiece]:
+    return [piece._replace(picked=n) for piece, n in zip(made.evidence, picks, strict=True)]
+
+
+def _keeps_codes(unit: Unit, target: Segment, own: Sequence[OwnPattern]) -> bool:
+    """Whether just the codes that the source has in its text are in a translation."""
+    return check(*(parsed(one, own) for one in _whole(unit, target))).complete
+
+
+def _bare(segment: Segment) -> str:
+    return "".join(part for part in segment.parts if isinstance(part, str))
+
+
+def _alternatives(piece: TranslatedPiece) -> Sequence[Any]:
+    """What the model wrote for a piece that it read at once, each with its `target` and `score`."""
+    parts: Any = getattr(piece.translated, "parts", ())
+    return parts[0].n_best if len(parts) == 1 else ()
+
+
+def _instead(text: str, old: Sequence[str], new: Sequence[str]) -> str | None:
+    """A text with other pieces in the place of some; None where they are not in it, in order."""
+    written, start = "", 0
+    for before, after in zip(old, new, strict=True):
+        place = text.find(before, start)
+        if place < 0:
+            return None
+        written += text[start:place] + after
+        start = place + len(before)
+    return written + text[start:]

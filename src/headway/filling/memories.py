@@ -1,13 +1,14 @@
 """The memories of a call: the files' own translations, those that were named, the run's pairs."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
-from headway.core.cleaning import Pair, Report
+from headway.core.cleaning import Report
 from headway.core.config import build
 from headway.core.errors import HeadwayError
 from headway.core.lines import shown
-from headway.corpora.corpus import Corpus, directions, read_pairs
+from headway.corpora.corpus import directions, read_pairs
 from headway.languages.codes import Languages, same_language
 from headway.localization.memory.building import cached_memory, cached_memory_of_pairs, own_memory
 from headway.localization.memory.memory import SHOWN_FROM, Memories, Memory
@@ -54,36 +55,25 @@ def memories_for(
     return Memories(held, min(SHOWN_FROM, fuzzy_from or SHOWN_FROM)) if held else None
 
 
-def training_memories(run: Path, wanted: Languages, say: Say) -> list[Memory]:
+def training_memories(run: Path, wanted: Languages, say: Say) -> Iterator[Memory]:
     """What the run was trained on in this direction, where its files are still there."""
+    both = wanted.source_language, wanted.target_language
     try:
         folder = open_folder(run)
         corpus = build(TranslationData, folder.settings().get("data", {}), section="data").corpus()
-        if sum(path.stat().st_size for path in corpus.files) > TRAINING_BYTES:
-            return []
-        if why_not_read(folder, corpus.files):
-            return []
+        n_bytes = sum(path.stat().st_size for path in corpus.files)
+        if n_bytes > TRAINING_BYTES or why_not_read(folder, corpus.files):
+            return
         spoken = directions(corpus)
-        parts = [corpus.alone(part) for part in corpus.parts if _fits(spoken[part.name], wanted)]
     except (OSError, HeadwayError):  # files that are gone or were changed are nobody's memory
-        return []
-    return [memory for part in parts for memory in _training_memory(part, wanted, say)]
-
-
-def _training_memory(part: Corpus, wanted: Languages, say: Say) -> Iterator[Memory]:
-    states = [(path, path.stat()) for path in part.files]
-    files = [[str(path), state.st_size, state.st_mtime_ns] for path, state in states]
-    languages = [wanted.source_language, wanted.target_language]
-
-    def pairs() -> Iterator[Pair]:
-        return read_pairs(part, Report())
-
-    try:
-        yield cached_memory_of_pairs(pairs, {"pairs": files, "languages": languages}, say=say)
-    except HeadwayError as error:
-        say(f"headway: the training pairs are no memory: {error}")
-
-
-def _fits(direction: tuple[str | None, str | None], wanted: Languages) -> bool:
-    both = zip(direction, (wanted.source_language, wanted.target_language), strict=True)
-    return all(not code or not other or same_language(code, other) for code, other in both)
+        return
+    for part in corpus.parts:
+        sides = zip(spoken[part.name], both, strict=True)
+        if all(not code or not other or same_language(code, other) for code, other in sides):
+            alone = corpus.alone(part)
+            states = [(str(p), p.stat().st_size, p.stat().st_mtime_ns) for p in alone.files]
+            key = {"pairs": states, "languages": both}
+            try:
+                yield cached_memory_of_pairs(partial(read_pairs, alone, Report()), key, say=say)
+            except HeadwayError as error:
+                say(f"headway: the training pairs are no memory: {error}")

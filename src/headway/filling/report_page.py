@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from headway.filling.rows import FileReport, Row, causes, total
+from headway.filling.rows import ORIGINS, FileReport, Row, causes, total
 from headway.languages.codes import LanguagePair
 from headway.pages import STYLE, document
 
@@ -14,20 +14,22 @@ article { display: grid; grid-template-columns: 1fr 1fr; gap: 0.2rem 1.2rem; bac
   border-left: 4px solid var(--unsure); }
 article.left { border-left-color: var(--look); } article > header, article > ul, article > details
   { grid-column: 1 / -1; }
-article > header { display: flex; flex-wrap: wrap; gap: 0 1rem; color: var(--soft);
-  font-size: 0.9rem; font-variant-numeric: tabular-nums; }
+article > header { color: var(--soft); font-size: 0.9rem; font-variant-numeric: tabular-nums; }
 article header b { color: var(--ink); } .text { white-space: pre-wrap; }
 .text.rejected { text-decoration: line-through; color: var(--soft); }
 ul { margin: 0.3rem 0 0; padding-inline-start: 1.2rem; } li b { color: var(--look); }
 @media (max-width: 40rem) { article { grid-template-columns: 1fr; } }
 """
 """Beside that of all pages."""
-_WORST = 10
 
 
 def page(files: Sequence[FileReport], direction: LanguagePair) -> str:
     """The whole page: counts, the files, then every unit that should be looked at."""
-    parts = (*_head(files), *_files(files), *_units(files, direction))
+    parts = [*_head(files)]
+    for file in files:
+        parts.append(f"<section><h2><bdi>{escape(file.file)}</bdi></h2>" if file.rows else "")
+        parts += (part for row in file.rows for part in _unit(row, direction))
+        parts.append("</section>" if file.rows else "")
     return document("Translations to look at", parts, STYLE + _STYLE)
 
 
@@ -41,49 +43,32 @@ def _head(files: Sequence[FileReport]) -> Iterator[str]:
         f"{counts.n_filled:,} were filled in. {n_rows:,} {'is' if n_rows == 1 else 'are'} listed "
         f"below{': ' * bool(why)}{why}.</p>"
     )
-    tiles = [(n, _ORIGINS.get(name, name)) for name, n in sorted(counts.filled.items())]
+    tiles = [(n, ORIGINS.get(name, name)) for name, n in sorted(counts.filled.items())]
     tiles += [(n, f"left: {name}") for name, n in sorted(counts.not_filled.items())]
     yield '<div class="tiles">'
-    for n, name in tiles:
-        if n:
-            yield f"<div><b>{n:,}</b>{escape(name.replace('_', ' '))}</div>"
+    yield from (f"<div><b>{n:,}</b>{escape(name.replace('_', ' '))}</div>" for n, name in tiles)
     yield "</div>"
-
-
-_ORIGINS = {"model": "by the model", "memory": "from memory", "fuzzy": "near matches"}
-
-
-def _files(files: Sequence[FileReport]) -> Iterator[str]:
-    if len(files) < 2:
-        return
-    yield f"<details{' open' * (len(files) <= _WORST)}><summary>All files</summary>"
-    yield '<div class="wide"><table><tr><th>file</th><th>units</th>'
-    yield "<th>to translate</th><th>filled in</th>"
-    yield "<th>to look at</th></tr>"
-    for file in files:
-        numbers = (file.units, file.gaps, file.n_filled, len(file.rows))
-        cells = "".join(f"<td>{n:,}</td>" for n in numbers)
-        why = f"<p>could not be translated: {escape(file.refused)}</p>" if file.refused else ""
-        yield f"<tr><td><bdi>{escape(file.file)}</bdi>{why}</td>{cells}</tr>"
-    yield "</table></div></details>"
-
-
-def _units(files: Sequence[FileReport], direction: LanguagePair) -> Iterator[str]:
-    for file in files:
-        if not file.rows:
-            continue
-        yield f"<section><h2><bdi>{escape(file.file)}</bdi></h2>"
-        for row in file.rows:
-            yield from _unit(row, direction)
-        yield "</section>"
+    if len(files) > 1:
+        yield '<div class="wide"><table><tr><th>file</th><th>units</th><th>to translate</th>'
+        yield "<th>filled in</th><th>to look at</th></tr>"
+        for file in files:
+            numbers = (file.units, file.gaps, file.n_filled, len(file.rows))
+            cells = "".join(f"<td>{n:,}</td>" for n in numbers)
+            why = f"<p>could not be translated: {escape(file.refused)}</p>" if file.refused else ""
+            yield f"<tr><td><bdi>{escape(file.file)}</bdi>{why}</td>{cells}</tr>"
+        yield "</table></div>"
 
 
 def _unit(row: Row, direction: LanguagePair) -> Iterator[str]:
+    percent = "" if row["percent"] is None else f" {row['percent']}%"
+    sure = "" if row["confidence"] is None else f"confidence {row['confidence']:.2f}"
+    facts = (f"{row['file']}:{row['line']}", row["key"], f"{row['origin']}{percent}".strip(), sure)
+    shown = " &nbsp; ".join(f"<bdi>{escape(fact)}</bdi>" for fact in facts if fact)
+    left = "" if row["written"] else " <b>left as it was</b>"
     yield f'<article class="{"unsure" if row["written"] else "left"}">'
-    yield f"<header>{''.join(_facts(row))}</header>"
-    yield _text(row["source"], direction.source_language, "")
+    yield f"<header>{shown}{left}</header>"
     gone = "" if row["written"] or not row["target"] else " rejected"
-    yield _text(row["target"], direction.target_language, gone)
+    yield from _both(row, direction, gone)
     if row["reasons"]:
         yield "<ul>"
         for reason in row["reasons"]:
@@ -94,29 +79,15 @@ def _unit(row: Row, direction: LanguagePair) -> Iterator[str]:
     if row["near"]:
         yield "<details><summary>Near matches</summary>"
         for match in row["near"]:
-            place = f" <bdi>{escape(match['place'])}</bdi>" if match["place"] else ""
-            differs = f" differs: {escape(match['differs'])}" if match["differs"] else ""
-            yield f"<p>{match['percent']}%{place}{differs}</p>"
-            yield _text(match["source"], direction.source_language, "")
-            yield _text(match["target"], direction.target_language, "")
+            differs = f" differs: {match['differs']}" if match["differs"] else ""
+            yield f"<p>{match['percent']}% <bdi>{escape(match['place'] + differs)}</bdi></p>"
+            yield from _both(match, direction, "")
         yield "</details>"
     yield "</article>"
 
 
-def _facts(row: Row) -> Iterator[str]:
-    yield f"<span><bdi>{escape(row['file'])}</bdi>:{row['line']}</span>"
-    if row["key"]:
-        yield f"<span><bdi>{escape(row['key'])}</bdi></span>"
-    percent = "" if row["percent"] is None else f" {row['percent']}%"
-    if row["origin"]:
-        yield f"<span>{escape(row['origin'])}{percent}</span>"
-    if not row["written"]:
-        yield "<b>left as it was</b>"
-    if row["confidence"] is not None:
-        yield f"<span>confidence {row['confidence']:.2f}</span>"
-
-
-def _text(text: str, language: str | None, more: str) -> str:
-    """A text in its own direction and, for the shapes of its characters, language."""
-    code = "" if language is None else f' lang="{escape(language.replace("_", "-"))}"'
-    return f'<div class="text{more}" dir="auto"{code}>{escape(text)}</div>'
+def _both(texts: Row, direction: LanguagePair, gone: str) -> Iterator[str]:
+    """Each in its own direction and, for the shapes of its characters, language."""
+    for name, language, more in zip(("source", "target"), direction, ("", gone), strict=True):
+        code = "" if language is None else f' lang="{escape(language.replace("_", "-"))}"'
+        yield f'<div class="text{more}" dir="auto"{code}>{escape(texts[name])}</div>'

@@ -182,7 +182,7 @@ def total(reports: Sequence[FileReport]) -> FileReport:
 
 def summary(report: FileReport, noun: str = "") -> str:
     """One line: what was filled in, from where, and what was left and why; `noun`: what it has."""
-    origins = ", ".join(f"{n:,} {_ORIGINS[name]}" for name, n in sorted(report.filled.items()))
+    origins = ", ".join(f"{n:,} {ORIGINS[name]}" for name, n in sorted(report.filled.items()))
     without_gap = dict(report.left)
     n_blank = without_gap.pop(MADE_BLANK, 0)
     names = [*sorted(report.not_filled.items()), *sorted(without_gap.items())]
@@ -221,7 +221,7 @@ _LEFT = {
     "translated": "translated already",
     "blank_side": "blank",
 }
-_ORIGINS = {
+ORIGINS = {
     "model": "by the model",
     "memory": "from memory",
     "fuzzy": "from near matches",

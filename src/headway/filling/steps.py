@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headway.core.errors import ConfigError
 from headway.filling.filling import Filler, OpenedFile, Progress
 from headway.filling.flow import Steps
-from headway.filling.interfaces import MemoryLookup
-from headway.filling.judging import RunChecks
+from headway.filling.judging import MemoryLookup, RunChecks
 from headway.languages.codes import LanguagePair
 from headway.localization.formats.documents import Document
 from headway.localization.terms import NONE

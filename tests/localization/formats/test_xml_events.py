@@ -3,38 +3,33 @@ from pathlib import Path
 import pytest
 
 from headway.core.errors import DataError
-from headway.localization.formats.xml_events import MAX_DEPTH, MAX_UNIT_BYTES, XmlEvents
+from headway.localization.formats.xml_events import MAX_DEPTH, MAX_UNIT_BYTES, XmlUnits
 
 FILE = Path("memory.tmx")
 
 
 def run(*chunks: bytes, root: str = "a", unit: str = "") -> list[str]:
-    """Names of what began and ended; elements called `unit` are units."""
-    told: list[str] = []
-    events = XmlEvents(FILE, root)
-
-    def start(name: str, _attributes: dict[str, str]) -> None:
-        told.append(name)
-        if name == unit:
-            events.unit_begins()
-
-    def end(name: str) -> None:
-        told.append("/" + name)
-        if name == unit:
-            events.unit_ends()
-
-    events.tell(start, end)
-    for _ in events.run(chunks):
-        pass
-    return told
+    """Names of all elements in those that are called `unit`, with it first."""
+    units = XmlUnits(FILE, root, (unit,), (unit,))
+    return [one.name for found in units.read(chunks) for one in (found, *found.below())]
 
 
-def test_what_begins_and_ends_is_told_in_order() -> None:
-    assert run(b"<a><b", b"><c/></", b"b></a>") == ["a", "b", "c", "/c", "/b", "/a"]
+def test_a_unit_is_a_tree_with_its_texts_and_what_is_around_it() -> None:
+    units = XmlUnits(FILE, "a", ("b",), ("t",))
+    data = b"<a x='1'>no<b><c>no</c>\n<t>one <i> two </i>three</t></b><b/></a>"
+    found = list(units.read([data[:30], data[30:]]))
+    assert [one.name for one in found] == ["b", "b"]
+    assert [one.name for one in found[0].below()] == ["c", "t", "i"]
+    [text] = found[0].inner("t")
+    assert (text.text, text.note, text.line) == ("one  two three", "one two three", 2)
+    assert text.inherited("x") == "1"
+    assert text.inherited("y") is None
+    assert data[text.start :].startswith(b"<t>")
+    assert data[text.end :].startswith(b"</t>")
 
 
 def test_a_document_type_is_named_and_never_fetched() -> None:
-    assert run(b'<!DOCTYPE a SYSTEM "http://127.0.0.1:1/a.dtd"><a/>') == ["a", "/a"]
+    assert run(b'<!DOCTYPE a SYSTEM "http://127.0.0.1:1/a.dtd"><a><b/></a>', unit="b") == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +54,7 @@ def test_what_is_refused_is_refused_with_line_and_remedy(data: bytes, message: s
 
 
 def test_elements_may_lie_so_deep_and_no_deeper() -> None:
-    assert len(run(b"<a>" * MAX_DEPTH + b"</a>" * MAX_DEPTH)) == 2 * MAX_DEPTH
+    assert len(run(b"<a>" * MAX_DEPTH + b"</a>" * MAX_DEPTH, unit="a")) == MAX_DEPTH - 1
     with pytest.raises(
         DataError, match=rf"at most {MAX_DEPTH} levels deep; .* level {MAX_DEPTH + 1}"
     ):
@@ -86,4 +81,4 @@ def test_what_has_no_end_is_refused_before_it_is_gathered(beginning: bytes, piec
 
 def test_text_outside_of_units_may_be_of_any_length() -> None:
     long = [b"x" * 100_000] * 30
-    assert run(b"<a><u/>", *long, b"</a>", unit="u") == ["a", "u", "/u", "/a"]
+    assert run(b"<a><u/>", *long, b"</a>", unit="u") == ["u"]

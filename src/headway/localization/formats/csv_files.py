@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -136,24 +137,17 @@ def _written(text: str, sign: str, *, quoted: bool) -> str:
 
 def _sign(text: str) -> str:
     """What stands between cells: what parts the first rows into the most cells, equally many."""
-    best, found = (0, 0), ","
+    scores = []
     for sign in _SIGNS:
-        rows = _rows(text, sign)
-        counts = []
+        rows = (row.cells for row in _rows(text, sign) if len(row.cells) > 1 or row.cells[0].text)
         try:
-            for row in rows:
-                if len(row.cells) > 1 or row.cells[0].text:
-                    counts.append(len(row.cells))
-                if len(counts) == _LOOKED_AT:
-                    break
+            counts = [len(cells) for cells in islice(rows, _LOOKED_AT)]
         except _OpenQuoteError:
             continue
         if counts and counts[0] > 1:
-            equal = sum(count == counts[0] for count in counts)
-            score = equal * 100 // len(counts), counts[0]
-            if score > best:
-                best, found = score, sign
-    return found
+            equal = counts.count(counts[0]) * 100 // len(counts)
+            scores.append((equal, counts[0], -_SIGNS.index(sign)))
+    return _SIGNS[-max(scores)[2]] if scores else ","
 
 
 class _OpenQuoteError(ValueError):
@@ -206,7 +200,7 @@ def _columns(first: Sequence[str], languages: Languages) -> _Columns:
     codes = [n for n, name in enumerate(first) if is_language(name.strip()) and name.strip()]
     if "source" in names and "target" in names:
         source, target = names.index("source"), names.index("target")
-        codes = []
+        said: tuple[str | None, str | None] = (None, None)
     else:
         wanted = languages.source_language, languages.target_language
         sides = [next((n for n in codes if same_language(first[n].strip(), w)), -1) for w in wanted]
@@ -216,13 +210,11 @@ def _columns(first: Sequence[str], languages: Languages) -> _Columns:
         if -1 in sides and (len(others) < sides.count(-1) or len(codes) != 2):
             return _Columns()
         source, target = (n if n >= 0 else others.pop(0) for n in sides)
-    found = (first[source].strip(), first[target].strip()) if codes else (None, None)
-    return _Columns(
-        source,
-        target,
-        True,
-        found,
-        tuple((n, name) for n, name in enumerate(names) if name in _REMARKS),
-        tuple(n for n, name in enumerate(names) if name in _KEYS),
-        next((n for n, name in enumerate(names) if name in _WIDTHS), -1),
-    )
+        said = first[source].strip(), first[target].strip()
+
+    def named(some: frozenset[str]) -> Iterator[int]:
+        return (n for n, name in enumerate(names) if name in some)
+
+    remarks = tuple((n, names[n]) for n in named(_REMARKS))
+    width = next(named(_WIDTHS), -1)
+    return _Columns(source, target, True, said, remarks, tuple(named(_KEYS)), width)

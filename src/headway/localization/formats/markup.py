@@ -59,7 +59,7 @@ def read_xml(path: Path, root: str) -> Decoded:
     """A whole file of XML whose outermost element is a `root`, found to be well-formed.
 
     Raises:
-        DataError: as `XmlEvents.run` and `read_contents`.
+        DataError: as `XmlUnits.read` and `read_contents`.
     """
     check_xml(path, root, utf8_chunks(path))  # before all of it is in memory
     contents = read_contents(path)

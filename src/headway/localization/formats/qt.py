@@ -153,7 +153,7 @@ def read_qt(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
     What is gone is not counted at all.
 
     Raises:
-        DataError: as `XmlEvents.run` and `utf8_chunks`.
+        DataError: as `XmlUnits.read` and `utf8_chunks`.
     """
     file = shown(path)
     for message, forms in qt_messages(path, languages):
@@ -192,7 +192,7 @@ def open_document(
     """A file whose translations are unfinished.
 
     Raises:
-        DataError: as `read_contents` and `XmlEvents.run`.
+        DataError: as `read_contents` and `XmlUnits.read`.
     """
     check_xml(path, "TS", utf8_chunks(path))  # before all of it is in memory
     contents = read_contents(path)

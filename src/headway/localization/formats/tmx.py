@@ -179,7 +179,7 @@ def read_tmx(path: Path, languages: Languages, report: Report) -> Iterator[Pair]
     is) and `fuzzy` (made by a machine and not gone over).
 
     Raises:
-        DataError: as `XmlEvents.run` and `utf8_chunks`.
+        DataError: as `XmlUnits.read` and `utf8_chunks`.
     """
     sides, file = TmxSides(*tmx_languages(path, languages)), shown(path)
     for unit in TmxUnits(path).read(utf8_chunks(path)):
@@ -233,47 +233,34 @@ def tmx_languages(path: Path, languages: Languages) -> tuple[str | None, str | N
     if source and target:
         return source, target
     units = list(islice(TmxUnits(path).read(utf8_chunks(path)), _LOOKED_AT))
-    for plain in (folded, str):  # `str`: from one variant of a language into another
-        codes = [[plain(one.language) for one in unit.variants if one.language] for unit in units]
+    written = [[one.language for one in unit.variants if one.language] for unit in units]
+    plain = [list(map(folded, codes)) for codes in written]
+    for codes in (plain, written):  # as written: from one variant of a language into another
         first = source or _source_of(units, codes, target)
-        second = target or _other_than(first, codes)
+        with_source = [some for some in codes if any(same_language(one, first) for one in some)]
+        others = (one for some in with_source for one in some if not same_language(one, first))
+        second = target or next(others, None)
         if second or not first:
-            break
-    else:
-        first = source or _source_of(units, [[folded(c) for c in some] for some in codes], target)
-    return first, second
+            return first, second
+    return source or _source_of(units, plain, target), None
 
 
 def _source_of(
     units: Sequence[TmxUnit], codes: Sequence[list[str]], target: str | None
 ) -> str | None:
     """Which of the languages of some units is translated; not the `target`."""
-    candidates = [
-        list(dict.fromkeys(code for code in of_unit if not same_language(code, target)))
-        for of_unit in codes
-    ]
-    declared = False
-    for unit, of_unit in zip(units, candidates, strict=True):
-        declared |= bool(unit.source_language)
-        for code in of_unit:
+    counts = Counter[str]()
+    for unit, some in zip(units, codes, strict=True):
+        for code in dict.fromkeys(some):
+            if same_language(code, target):
+                continue
             if unit.source_language and same_language(code, unit.source_language):
                 return code
-    counts = Counter(code for of_unit in candidates for code in of_unit)
-    if declared or not counts:
+            counts[code] += 1
+    if not counts or any(unit.source_language for unit in units):
         return next(iter(counts), None)
-    most = max(counts.values())
-    equals = [code for code, n in counts.items() if n == most]
-    return next((code for code in equals if same_language(code, "en")), equals[0])
-
-
-def _other_than(source: str | None, codes: Sequence[list[str]]) -> str | None:
-    """The first other language of a unit that has the source."""
-    for of_unit in codes:
-        if any(same_language(code, source) for code in of_unit):
-            for code in of_unit:
-                if not same_language(code, source):
-                    return code
-    return None
+    most = [code for code, n in counts.items() if n == max(counts.values())]
+    return next((code for code in most if same_language(code, "en")), most[0])
 
 
 def unit_languages(path: Path) -> Iterator[set[str]]:
@@ -289,7 +276,7 @@ def open_document(
 
     Raises:
         ConfigError: it does not say which language is wanted.
-        DataError: as `read_contents` and `XmlEvents.run`.
+        DataError: as `read_contents` and `XmlUnits.read`.
     """
     check_xml(path, "tmx", utf8_chunks(path))  # before all of it is in memory
     contents = read_contents(path)

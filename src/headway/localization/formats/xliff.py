@@ -54,7 +54,7 @@ def read_xliff(path: Path, languages: Languages, report: Report) -> Iterator[Pai
     `do_not_translate`, `blank_side` (the source), `untranslated`, `fuzzy` (`XliffUnit.trusted`).
 
     Raises:
-        DataError: as `XmlEvents.run` and `utf8_chunks`.
+        DataError: as `XmlUnits.read` and `utf8_chunks`.
     """
     wanted, file = xliff_languages(path, languages), shown(path)
     units = XliffUnits(path).read(utf8_chunks(path))
@@ -120,7 +120,7 @@ def open_document(
     """A file whose units lack their targets.
 
     Raises:
-        DataError: as `read_contents` and `XmlEvents.run`.
+        DataError: as `read_contents` and `XmlUnits.read`.
     """
     check_xml(path, "xliff", utf8_chunks(path), namespaces=True)  # before all is in memory
     contents = read_contents(path)

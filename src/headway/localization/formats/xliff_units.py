@@ -212,7 +212,7 @@ class XliffUnits:
         """Each unit, in order; from version 2 on each segment.
 
         Raises:
-            DataError: as `XmlEvents.run`.
+            DataError: as `XmlUnits.read`.
         """
         for unit in self._units.read(chunks):
             if not self.second:

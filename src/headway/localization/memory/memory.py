@@ -142,13 +142,13 @@ class Memories:
         self.shown_from = shown_from
 
     def exact(self, unit: Unit) -> Match | None:
-        """See `headway.filling.interfaces.MemoryLookup`."""
+        """See `headway.filling.judging.MemoryLookup`."""
         found = [one for memory in self.memories if (one := memory.exact(unit))]
         best = next((one for one in found if one.in_context), found[0] if found else None)
         return as_match(best, unit) if best else None
 
     def near(self, unit: Unit) -> list[Match]:
-        """See `headway.filling.interfaces.MemoryLookup`."""
+        """See `headway.filling.judging.MemoryLookup`."""
         return [as_match(one, unit) for one in self.looked_up(unit, self.shown_from)]
 
     def looked_up(
