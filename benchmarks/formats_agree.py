@@ -205,7 +205,7 @@ def misread(
     troubles = []
     if [gap.source for gap in again.gaps] != [gap.source for gap in document.gaps]:
         troubles.append("other sources after filling")
-    if not all(gap.filled for gap in again.gaps):
+    if not all((gap.there is not None) for gap in again.gaps):
         troubles.append("gaps left after filling")
     found = {plain(segment) for segment in KINDS[kind].targets(out, document)}
     lost = sum(plain(translation) not in found for translation in translations)

@@ -183,7 +183,6 @@ def real_files(folder: Path) -> Iterator[dict[str, Any]]:
 def _filled_from(path: Path, memory: Any) -> dict[str, int]:
     from headway.languages.codes import LanguagePair
     from headway.localization.formats.file_kinds import opener_of
-    from headway.localization.formats.units import Unit
     from headway.localization.memory.building import memory_of, wanted_languages
     from headway.localization.memory.memory import Memories
     from headway.localization.memory.words import normal
@@ -194,12 +193,7 @@ def _filled_from(path: Path, memory: Any) -> dict[str, int]:
     entries = [memory.store.entries.entry(number) for number in range(len(memory))]
     known = {entry.source for entry in entries}
     memories = Memories([memory])
-    matches = [
-        memories.exact(
-            Unit(gap.source, "", gap.line, gap.key, gap.before, gap.after, form=gap.form)
-        )
-        for gap in document.gaps
-    ]
+    matches = [memories.exact(gap) for gap in document.gaps]
     expected = sum(normal(gap.source.text) in known for gap in document.gaps)
     taken: Sequence[Segment | None] = [match.target if match else None for match in matches]
     data = document.filled(taken, [100 if segment else None for segment in taken])

@@ -6,7 +6,6 @@ from typing import NamedTuple
 from headway.filling.flow import Flow, Steps
 from headway.filling.judging import Checks, Judgement, MemoryLookup, RunChecks, TermChecker
 from headway.localization.checks.calibration import Verdict
-from headway.localization.formats.documents import Width
 from headway.localization.formats.piecewise import MISSING
 from headway.localization.formats.units import (
     DOUBTFUL,
@@ -17,6 +16,7 @@ from headway.localization.formats.units import (
     Match,
     Outcome,
     Unit,
+    Width,
 )
 from headway.localization.placeholders.segments import Segment
 from headway.translation.coded import SegmentTranslation

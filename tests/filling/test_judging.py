@@ -9,8 +9,7 @@ from headway.filling.judging import RunChecks
 from headway.localization.checks.calibration import Calibration, Checker, Verdict
 from headway.localization.checks.output_checks import ModelEvidence
 from headway.localization.checks.training_stats import TrainingStats
-from headway.localization.formats.documents import Width
-from headway.localization.formats.units import Match, Outcome, Unit
+from headway.localization.formats.units import Match, Outcome, Unit, Width
 from headway.localization.placeholders.segments import Segment
 from headway.localization.terms.glossary import Glossary, GlossaryRow
 from headway.localization.terms.keeping import Terms

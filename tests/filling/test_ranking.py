@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.filling.judging import TOO_WIDE, chosen, fitted, ranked
-from headway.localization.formats.documents import Width
 from headway.localization.formats.piecewise import TranslatedPiece
-from headway.localization.formats.units import MODEL, Outcome, Unit
+from headway.localization.formats.units import MODEL, Outcome, Unit, Width
 from headway.localization.placeholders.own_codes import compiled
 from headway.localization.placeholders.segments import Code, Segment
 

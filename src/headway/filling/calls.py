@@ -98,8 +98,7 @@ def called(
 ) -> Outcomes:
     """`fill_files` with a run and what stands beside it; `known` tells its settings from others.
 
-    Raises:
-        UserError: as `fill_files` and `filler`.
+    Raises UserError as `fill_files` and `filler`.
     """
     wanted, stored = options.direction, ""
     if run is not None:

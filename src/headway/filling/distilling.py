@@ -66,8 +66,7 @@ class Lessons:
     def begin(self) -> None:
         """Write down what is asked for.
 
-        Raises:
-            RunError: something else was asked for when this was begun, or there is no text.
+        Raises RunError: something else was asked for when this was begun, or there is no text.
         """
         if self.gone and not self.monolingual:
             raise RunError(
@@ -92,8 +91,7 @@ class Lessons:
     def write(self, say: Say) -> None:
         """Translate whatever is not yet there; the files are in `sections`.
 
-        Raises:
-            ConfigError, DataError: a file cannot be read.
+        Raises ConfigError, DataError: a file cannot be read.
         """
         if self.file("train", "target").exists():
             return

@@ -188,8 +188,7 @@ def _jobs(names: Sequence[str], options: FillOptions, *, several: bool) -> list[
 def check_place(job: FileJob, *, in_place: bool) -> None:
     """Refuse a place that the result of a single file cannot go to.
 
-    Raises:
-        ConfigError: it is of another kind, or is the file itself.
+    Raises ConfigError: it is of another kind, or is the file itself.
     """
     if job.out is None:
         return

@@ -15,7 +15,7 @@ from headway.filling.inputs import FileJob
 from headway.filling.journal import Journal
 from headway.filling.rows import MADE_BLANK, UNWRITABLE, FileReport, report_of
 from headway.languages.codes import LanguagePair, same_language
-from headway.localization.formats.documents import Document, Gap
+from headway.localization.formats.documents import Document
 from headway.localization.formats.file_kinds import is_plain_text, opener_of, suffix_of
 from headway.localization.formats.keyed import completed
 from headway.localization.formats.piecewise import MISSING
@@ -84,8 +84,7 @@ def open_all(
 def open_one(job: FileJob, wanted: LanguagePair, *, overwrite: bool) -> Document:
     """A file as its kind is opened; one of no kind is plain text.
 
-    Raises:
-        DataError: a template, or as its opener and `check_languages`.
+    Raises DataError: a template, or as its opener and `check_languages`.
     """
     file = job.file
     opener = open_text if is_plain_text(file) else opener_of(file)
@@ -101,8 +100,7 @@ def open_one(job: FileJob, wanted: LanguagePair, *, overwrite: bool) -> Document
 def open_text(path: Path, *_: object) -> Document:
     """Plain text: as many lines come out as go in, and one that is left is blank.
 
-    Raises:
-        DataError: as `read_lines`.
+    Raises DataError as `read_lines`.
     """
     text, entries = "", list[Entry | str]()
     for number, line in enumerate(read_lines(path), start=1):
@@ -123,8 +121,7 @@ def _as_line(new: Segment) -> str:
 def check_languages(document: Document, wanted: LanguagePair, file: Path) -> None:
     """Refuse to write one language where the file says another.
 
-    Raises:
-        DataError: the file's source or target is not the run's.
+    Raises DataError: the file's source or target is not the run's.
     """
     for side in ("source_language", "target_language"):
         found, expected = getattr(document, side), getattr(wanted, side)
@@ -264,10 +261,9 @@ def accelerator_of(kind: str, sources: Sequence[Segment]) -> str:
     return sign_of(kind, sources) if marked or kind in ALWAYS else ""
 
 
-def unit_of(gap: Gap, file: Path, accelerator: str = "") -> Unit:
-    """A gap of a file, as a flow takes it; `accelerator` is how the file writes these."""
-    around = gap.before, gap.after, gap.there, gap.width
-    return Unit(gap.source, shown(file), gap.line, gap.key, *around, accelerator, gap.form)
+def unit_of(gap: Unit, file: Path, accelerator: str = "") -> Unit:
+    """A gap as a unit of its file; `accelerator` is how that writes these."""
+    return replace(gap, file=shown(file), accelerator=accelerator)
 
 
 def _writable(document: Document, outcome: Outcome) -> Outcome:
@@ -279,8 +275,7 @@ def _writable(document: Document, outcome: Outcome) -> Outcome:
 def write_whole(data: bytes, out: Path | None) -> None:
     """Write a file in one instant, packed if it ends in `.gz`; None is standard output.
 
-    Raises:
-        OSError: it cannot be written; what was there before is as it was.
+    Raises OSError: it cannot be written; what was there before is as it was.
     """
     if out is None:
         sys.stdout.flush()

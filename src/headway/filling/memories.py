@@ -37,9 +37,7 @@ def memories_for(
 
     `files` are to be filled in: their own translations and the run's training pairs are looked up
     with those that are `named`. `pairs` are files of one language with their translations so far.
-
-    Raises:
-        DataError: a memory cannot be read, or is in other languages.
+    Raises DataError: a memory cannot be read, or is in other languages.
     """
     found: list[Memory] = []
     if files:

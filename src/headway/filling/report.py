@@ -34,8 +34,7 @@ COLUMNS = (
 def check_report(report: Path, jobs: Sequence[FileJob]) -> None:
     """Refuse a report that cannot be written, before anything is translated.
 
-    Raises:
-        ConfigError: it is of no known kind, or would replace a file that is translated.
+    Raises ConfigError: it is of no known kind, or would replace a file that is translated.
     """
     if report.suffix.lower() not in KINDS:
         raise ConfigError(
@@ -51,8 +50,7 @@ def check_report(report: Path, jobs: Sequence[FileJob]) -> None:
 def write_report(report: Path, files: Sequence[FileReport], direction: LanguagePair) -> None:
     """Write it whole, in the kind that its name says.
 
-    Raises:
-        DiskError: it cannot be written.
+    Raises DiskError: it cannot be written.
     """
     kind = report.suffix.lower()
     if kind == ".tsv":

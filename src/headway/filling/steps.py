@@ -63,10 +63,8 @@ def filler(
 ) -> Filler:
     """Everything that fills in files; what cannot be read is refused before the model is loaded.
 
-    Without a run that is a memory, in the languages of the first file where none are given.
-
-    Raises:
-        UserError: a memory or a glossary cannot be read, or the run cannot do what is asked.
+    Without a run that is a memory, in the languages of the first file where none are given. Raises
+    UserError: a memory or a glossary cannot be read, or the run cannot do what is asked.
     """
     if run is None:
         wanted = _languages(wanted, files)

@@ -167,7 +167,7 @@ def test_a_missing_variant_is_laid_out_as_its_neighbour(tmp_path: Path) -> None:
         '<tuv lang="fr"/>\n  '
     )
     document = open_document(written(tmp_path, before), "en", "de", False)
-    assert [(gap.source.text, gap.line, gap.filled) for gap in document.gaps] == [
+    assert [(gap.source.text, gap.line, (gap.there is not None)) for gap in document.gaps] == [
         ("one %s ", 6, False)
     ]
     new = document.filled([Segment((document.gaps[0].source.codes[0], "< eins"))]).decode()
@@ -203,7 +203,7 @@ def test_overwriting_replaces_what_is_there(tmp_path: Path) -> None:
     path = written(tmp_path, before)
     assert not open_document(path, None, None, False).gaps
     document = open_document(path, None, None, True)
-    assert [gap.filled for gap in document.gaps] == [True]
+    assert [(gap.there is not None) for gap in document.gaps] == [True]
     assert f"{CHANGED}><seg>ONE</seg>" in filled(document)
 
 

@@ -10,9 +10,10 @@ from headway.core.cleaning import Pair, Report
 from headway.core.errors import DataError
 from headway.core.lines import shown
 from headway.languages.codes import LanguagePair, Languages, same_language
-from headway.localization.formats.documents import Document, Width
+from headway.localization.formats.documents import Document
 from headway.localization.formats.file_kinds import is_language
 from headway.localization.formats.spans import Decoded, Entry, Lines, of_entries, read_decoded
+from headway.localization.formats.units import Width
 from headway.localization.placeholders.segments import Segment
 
 _SIGNS = ",;\t|"
@@ -49,10 +50,8 @@ class _Columns(NamedTuple):
 def read_csv(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
     """Rows of a source and a target, in the columns that a header names or else the first two.
 
-    Columns named `notes`, `comment`, `status` and the like come with the pair.
-
-    Raises:
-        DataError: it is neither UTF-8 nor UTF-16, or a quote is never closed.
+    Columns named `notes`, `comment`, `status` and the like come with the pair. Raises DataError: it
+    is neither UTF-8 nor UTF-16, or a quote is never closed.
     """
     decoded = read_decoded(path)
     rows, columns = _table(decoded, languages)
@@ -80,11 +79,7 @@ def csv_languages(path: Path, languages: Languages) -> tuple[str | None, str | N
 def open_document(
     path: Path, source_language: str | None, target_language: str | None, overwrite: bool
 ) -> Document:
-    """A table whose target column is to be filled in.
-
-    Raises:
-        DataError: as `read_csv`.
-    """
+    """A table whose target column is to be filled in; raises DataError as `read_csv`."""
     decoded = read_decoded(path)
     given = LanguagePair(source_language, target_language)
     rows, columns = _table(decoded, given)

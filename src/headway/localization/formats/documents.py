@@ -6,88 +6,11 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, AnyStr, NamedTuple
 
+from headway.localization.formats.units import Unit
 from headway.localization.placeholders.segments import Segment
 
 EXACT = 100
 """Percentage of a match with the very text."""
-
-
-class Width(NamedTuple):
-    most: int
-    unit: str = "char"
-    """`char`, `byte` (in UTF-8), or what the file says: `pixel`, ..., of which every character
-    takes at least one."""
-
-    def fits(self, text: str) -> bool:
-        """False where a text is sure to be too long."""
-        return (len(text.encode()) if self.unit == "byte" else len(text)) <= self.most
-
-
-class PluralForm(NamedTuple):
-    """Which of the plural forms of a text belongs in a gap."""
-
-    form: int
-    """From 0, in the order of the target language."""
-    n_forms: int
-    number: int | float
-    """A number that takes this form: what stands for `%d` may be thought of as it."""
-    name: str = ""
-    """Of the form, as in CLDR: `one`, `few`, `other`; empty where the file gives none."""
-    own_source: bool = True
-    """Its source text is that of no other form."""
-
-    @property
-    def key(self) -> str:
-        """The same for the same form of other messages."""
-        return f"form {self.form} of {self.n_forms}, as for {self.number:g}"
-
-
-def plural_forms(sources: Sequence[Any], numbers: Sequence[int | float]) -> list[PluralForm]:
-    """The forms of one message, of which each has a source text, and a number that takes it."""
-    times = Counter(sources)
-    return [
-        PluralForm(form, len(sources), number, own_source=times[source] == 1)
-        for form, (source, number) in enumerate(zip(sources, numbers, strict=True))
-    ]
-
-
-def learned_form(forms: Sequence[PluralForm | None]) -> int:
-    """Which translation of a message is the one to learn from, by its plural forms.
-
-    The first whose source text is that of no other; else the last: of a text that stands for many
-    numbers the translation for many.
-    """
-    own = (n for n, plural in enumerate(forms) if plural is None or plural.own_source)
-    return next(own, len(forms) - 1)
-
-
-@dataclass(frozen=True)
-class Gap:
-    """A place in a file that a translation belongs in."""
-
-    source: Segment
-    line: int
-    """Line of the file, from 1, that the unit begins on."""
-    filled: bool = False
-    """A translation stands there already (asked for with `overwrite`)."""
-    key: str = ""
-    """What tells it from others of the same text (`msgctxt`, `resname`, ..); empty for nothing."""
-    before: str | None = None
-    """Source text of the unit before it in the file, gap or not; empty for the first one."""
-    after: str | None = None
-    """Source text of the unit behind it; empty for the last one. None: nobody has looked."""
-    there: Segment | None = None
-    """The translation that stands there already."""
-    width: Width | None = None
-    """The longest translation that the file allows."""
-    plural: PluralForm | None = None
-    remarks: tuple[str, ...] = ()
-    """Notes that stand with it, and `state: NAME`."""
-
-    @property
-    def form(self) -> str:
-        """The plural form that a translation of its text must be of; empty where any will do."""
-        return self.plural.key if self.plural and not self.plural.own_source else ""
 
 
 Translations = Sequence[tuple[Segment | None, int | None]]
@@ -109,7 +32,7 @@ class EditableUnit(NamedTuple):
     """A unit of a file, and what translations of its gaps change in the file."""
 
     source: str
-    gaps: Sequence[Gap] = ()
+    gaps: Sequence[Unit] = ()
     reason: str = ""
     """Why it has no gaps: `translated`, `missing_language`, `blank_side`, .."""
     edits: Callable[[Translations], Iterable[Edit]] = lambda _: ()
@@ -158,7 +81,7 @@ class Document:
         self.can_hold, self.texts = can_hold, texts
         self._data, self._restored, self._units, self._also = data, restored, units, also
         around = ["", *(unit.source for unit in units), ""]
-        self.gaps: Sequence[Gap] = [
+        self.gaps: Sequence[Unit] = [
             replace(gap, before=around[number], after=around[number + 2])
             for number, unit in enumerate(units)
             for gap in unit.gaps

@@ -46,8 +46,7 @@ def open_document(
 ) -> Document:
     """A document of one language, all of whose texts become those of another.
 
-    Raises:
-        DataError: it is no document of Word, or unpacks to far too much.
+    Raises DataError: it is no document of Word, or unpacks to far too much.
     """
     check_file(path)
     packed = path.read_bytes()

@@ -111,8 +111,7 @@ class Reader(NamedTuple):
 def reader_of(path: Path, *, side: bool = False) -> Reader:
     """How a file of pairs is read.
 
-    Raises:
-        DataError: its kind is not known; or it is to be one `side` of pairs, and holds both.
+    Raises DataError: its kind is not known; or it is to be one `side` of pairs, and holds both.
     """
     suffix = suffix_of(path)
     if side and suffix != ".ts":  # of a side, that may be the code of Tsonga

@@ -59,10 +59,8 @@ def open_document(
 ) -> Document:
     """A page of one language, all of whose texts become those of another.
 
-    The `lang` of its outermost element becomes the target language.
-
-    Raises:
-        DataError: its encoding is neither UTF-8 nor the one that it declares.
+    The `lang` of its outermost element becomes the target language. Raises DataError: its encoding
+    is neither UTF-8 nor the one that it declares.
     """
     decoded = _read(path)
     root = next((t for t in tokens(decoded.text) if t.name == "html" and t.kind == "start"), None)

@@ -51,10 +51,8 @@ def open_arb(
 ) -> Document:
     """An Application Resource Bundle (Flutter), whose `@@locale` becomes the target language.
 
-    Its plural forms are those of ICU, in the texts themselves.
-
-    Raises:
-        DataError: it is no JSON, or not in UTF-8 or UTF-16.
+    Its plural forms are those of ICU, in the texts themselves. Raises DataError: it is no JSON, or
+    not in UTF-8 or UTF-16.
     """
     decoded = read_decoded(path)
     style, locale = _style(decoded.text), _locale(decoded)

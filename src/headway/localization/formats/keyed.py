@@ -14,10 +14,8 @@ from headway.localization.formats.file_kinds import keyed, opener_of, suffix_of
 def read_keyed(source: Path, target: Path, report: Report) -> Iterator[Pair]:
     """Each text of the source with the one of the same key, in the order of the source.
 
-    Of subtitles the key is the time. A key that stands several times is paired in order.
-
-    Raises:
-        DataError: the target is of another kind, or as its reader.
+    Of subtitles the key is the time. A key that stands several times is paired in order. Raises
+    DataError: the target is of another kind, or as its reader.
     """
     of_target: dict[str, list[str]] = {}
     for key, text, *_ in texts_of(target):

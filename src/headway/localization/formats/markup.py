@@ -58,8 +58,7 @@ class MarkupPiece(NamedTuple):
 def read_xml(path: Path, root: str) -> Decoded:
     """A whole file of XML whose outermost element is a `root`, found to be well-formed.
 
-    Raises:
-        DataError: as `XmlUnits.read` and `read_contents`.
+    Raises DataError as `XmlUnits.read` and `read_contents`.
     """
     check_xml(path, root, utf8_chunks(path))  # before all of it is in memory
     contents = read_contents(path)

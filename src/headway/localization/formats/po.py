@@ -12,17 +12,7 @@ from headway.core.lines import damage_told, open_bytes, shown
 from headway.languages.codes import Languages, same_language
 from headway.languages.plurals import forms_of, numbers_of, only_one
 from headway.languages.scripts import WIDE
-from headway.localization.formats.documents import (
-    EXACT,
-    Document,
-    Edit,
-    EditableUnit,
-    Gap,
-    PluralForm,
-    Translations,
-    learned_form,
-    plural_forms,
-)
+from headway.localization.formats.documents import EXACT, Document, Edit, EditableUnit, Translations
 from headway.localization.formats.file_kinds import is_language
 from headway.localization.formats.po_entries import (
     BYTE_ORDER_MARK,
@@ -34,6 +24,7 @@ from headway.localization.formats.po_entries import (
     read_header,
     unescape,
 )
+from headway.localization.formats.units import PluralForm, Unit, learned_form, plural_forms
 from headway.localization.placeholders.segments import Segment
 
 PAGE_WIDTH = 79
@@ -117,10 +108,8 @@ def read_po(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
     """Every finished translation; of plural forms one, with the source text that it belongs to.
 
     Fuzzy and unfinished entries are counted as dropped, and all of a file in another language than
-    is wanted; obsolete ones and the header not at all.
-
-    Raises:
-        DataError: as `read_header` and `read_entries`.
+    is wanted; obsolete ones and the header not at all. Raises DataError as `read_header` and
+    `read_entries`.
     """
     header, wanted = named_header(path), languages.target_language
     own = header.target_language
@@ -149,10 +138,7 @@ def po_languages(path: Path, _languages: Languages) -> tuple[str | None, str | N
 def named_header(path: Path) -> Header:
     """The header; one without a language leaves that to the file's name.
 
-    Such names are `de.po`, `app.de.po`, `de/LC_MESSAGES/app.po`.
-
-    Raises:
-        DataError: as `read_header`.
+    Such names are `de.po`, `app.de.po`, `de/LC_MESSAGES/app.po`. Raises DataError as `read_header`.
     """
     header = read_header(path)
     return header._replace(target_language=header.target_language or _language_by_name(path))
@@ -189,8 +175,7 @@ def open_document(
 ) -> Document:
     """A PO file to be filled in: its empty translations, or all of them with `overwrite`.
 
-    Raises:
-        DataError: as `read_header` and `read_entries`.
+    Raises DataError as `read_header` and `read_entries`.
     """
     header = read_header(path) if target_language else named_header(path)
     with damage_told(path), open_bytes(path) as file:
@@ -231,14 +216,12 @@ def _unit(entry: PoEntry, header: Header, lines: _PoLines, *, overwrite: bool) -
         return EditableUnit(learned(forms).source, reason=reason)
     key = entry.text("msgctxt", header.encoding)
     gaps = [
-        Gap(
+        Unit(
             Segment((form.source,)),
-            entry.line,
-            filled=entry.complete,
+            line=entry.line,
             key=key,
             there=Segment((form.target,)) if form.target else None,
             plural=form.plural,
-            remarks=entry.remarks,
         )
         for form in wanted
     ]

@@ -127,9 +127,8 @@ def unescape(text: str, encoding: str = "utf-8") -> str:
 def read_header(path: Path) -> Header:
     """What the file's header says, wherever it stands; UTF-8 where it names no encoding.
 
-    Raises:
-        DataError: the file cannot be read, its encoding is unknown or none for PO files, or an
-            entry before the header's end is wrong.
+    Raises DataError: the file cannot be read, its encoding is unknown or none for PO files, or an
+    entry before the header's end is wrong.
     """
     fields = ""
     for entry in read_entries(path, "latin-1"):  # whatever the encoding, keywords are ASCII
@@ -178,9 +177,8 @@ def _encoding(charset: str | None, path: Path) -> str:
 def read_entries(path: Path, encoding: str) -> Iterator[PoEntry]:
     """Every entry in the order of the file, obsolete ones too.
 
-    Raises:
-        DataError: the file cannot be read, is not in that encoding, or is no PO file; with the
-            line.
+    Raises DataError: the file cannot be read, is not in that encoding, or is no PO file; with the
+    line.
     """
     return scan(_decoded(path, encoding), path)
 
@@ -210,10 +208,8 @@ def _decoded(path: Path, encoding: str) -> Iterator[str]:
 def scan(lines: Iterable[str], path: Path) -> Iterator[PoEntry]:
     """The entries of the lines of a file; `path` is for messages.
 
-    Comments may stand anywhere; those behind a translation belong to the next entry.
-
-    Raises:
-        DataError: what stands there is no PO, with the line.
+    Comments may stand anywhere; those behind a translation belong to the next entry. Raises
+    DataError: what stands there is no PO, with the line.
     """
     scanner = _Scanner(path)
     for number, line in enumerate(lines, start=1):

@@ -9,17 +9,7 @@ from headway.core.cleaning import Pair, Report
 from headway.core.lines import shown
 from headway.languages.codes import Languages
 from headway.languages.plurals import forms_of
-from headway.localization.formats.documents import (
-    EXACT,
-    Document,
-    Edit,
-    EditableUnit,
-    Gap,
-    PluralForm,
-    Translations,
-    learned_form,
-    plural_forms,
-)
+from headway.localization.formats.documents import EXACT, Document, Edit, EditableUnit, Translations
 from headway.localization.formats.inline import (
     Gathered,
     InlineText,
@@ -31,6 +21,7 @@ from headway.localization.formats.inline import (
     opened,
     with_tag,
 )
+from headway.localization.formats.units import PluralForm, Unit, learned_form, plural_forms
 from headway.localization.formats.xml_encoding import Contents, read_contents, utf8_chunks
 from headway.localization.formats.xml_events import XmlElement, XmlUnits, check_xml
 from headway.localization.placeholders.segments import Segment
@@ -150,10 +141,7 @@ class _Messages:
 def read_qt(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
     """Every finished translation; of plural forms one, with the source as it is for that form.
 
-    What is gone is not counted at all.
-
-    Raises:
-        DataError: as `XmlUnits.read` and `utf8_chunks`.
+    What is gone is not counted at all. Raises DataError as `XmlUnits.read` and `utf8_chunks`.
     """
     file = shown(path)
     for message, forms in qt_messages(path, languages):
@@ -191,8 +179,7 @@ def open_document(
 ) -> Document:
     """A file whose translations are unfinished.
 
-    Raises:
-        DataError: as `read_contents` and `XmlUnits.read`.
+    Raises DataError as `read_contents` and `XmlUnits.read`.
     """
     check_xml(path, "TS", utf8_chunks(path))  # before all of it is in memory
     contents = read_contents(path)
@@ -224,21 +211,13 @@ def _unit(
     _, source = message.learned(forms)
     if reason := _why_left(message, overwrite=overwrite):
         return EditableUnit(source, reason=reason)
-    gaps: dict[int, Gap] = {}
+    gaps: dict[int, Unit] = {}
     for number, (counted, plural) in enumerate(forms):
         some = [text.content for text in message.texts[number : number + 1]]
-        there = [content for content in some if content.written]
-        if there and not overwrite:
-            continue
-        gaps[number] = Gap(
-            counted,
-            message.line,
-            bool(there),
-            message.key or message.context,
-            there=there[0].segment if there else None,
-            plural=plural,
-            remarks=message.remarks,
-        )
+        there = next((content.segment for content in some if content.written), None)
+        if there is None or overwrite:
+            key = message.key or message.context
+            gaps[number] = Unit(counted, line=message.line, key=key, there=there, plural=plural)
 
     def edits(translations: Translations) -> list[Edit]:
         written = {

@@ -10,16 +10,8 @@ from headway.core.errors import DataError
 from headway.core.lines import damage_told, open_bytes
 from headway.languages.codes import named_language
 from headway.languages.plurals import also_one, forms_of
-from headway.localization.formats.documents import (
-    Document,
-    Edit,
-    EditableUnit,
-    Gap,
-    Keyed,
-    PluralForm,
-    Translations,
-    Width,
-)
+from headway.localization.formats.documents import Document, Edit, EditableUnit, Keyed, Translations
+from headway.localization.formats.units import PluralForm, Unit, Width
 from headway.localization.placeholders.patterns import find, partners
 from headway.localization.placeholders.segments import Segment
 
@@ -83,8 +75,7 @@ class Lines:
 def read_decoded(path: Path, *encodings: str) -> Decoded:
     """A file by its byte order mark, else UTF-16 if zeros show that, else by the first that fits.
 
-    Raises:
-        DataError: the file cannot be read, or is in none of the encodings.
+    Raises DataError: the file cannot be read, or is in none of the encodings.
     """
     with damage_told(path), open_bytes(path) as file:
         data = file.read()
@@ -136,15 +127,13 @@ class Entry(NamedTuple):
 
     def unit(self, *, overwrite: bool) -> EditableUnit:
         """What is translated as itself stays as it was written."""
-        segment, filled = self.segment, bool(self.there.strip())
-        if segment.blank or (filled and not overwrite):
+        segment = self.segment
+        if segment.blank or (self.there.strip() and not overwrite):
             reason = "blank_side" if segment.blank else "translated"
             return EditableUnit(segment.text, reason=reason)
         there = Segment((self.there,)) if self.there else None
-        gap = Gap(
-            segment, self.line, filled, self.key, there=there, width=self.width,
-            plural=self.plural, remarks=self.remarks,
-        )  # fmt: skip
+        place = self.line, self.key
+        gap = Unit(segment, "", *place, there=there, width=self.width, plural=self.plural)
 
         def edits(translations: Translations) -> list[Edit]:
             [(new, _)] = translations

@@ -46,11 +46,8 @@ def read_tsv(path: Path, languages: Languages, report: Report) -> Iterator[Pair]
 def read_jsonl(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
     """One object a line: `{"source": .., "target": ..}`, or exactly two language codes as keys.
 
-    With language codes the languages that the user gave decide which is the source; without them
-    it is the first key of the first object.
-
-    Raises:
-        DataError: the first object has other keys.
+    With language codes the languages that the user gave decide which is the source; without them it
+    is the first key of the first object. Raises DataError: the first object has other keys.
     """
     keys: tuple[str, str] | None = None
     for line, text in enumerate(read_lines(path, report.mended), start=1):
@@ -100,8 +97,7 @@ def open_tsv(
 ) -> Document:
     """A TSV whose second column is to be filled in, or the one that its header says.
 
-    Raises:
-        DataError: as `read_lines`.
+    Raises DataError as `read_lines`.
     """
     given = LanguagePair(source_language, target_language)
     header = header_of(first_line(path))
@@ -134,8 +130,7 @@ def open_jsonl(
 ) -> Document:
     """JSON lines whose target is to be filled in where it is missing, null or empty.
 
-    Raises:
-        DataError: as `read_lines`, or the keys do not tell which text is the source.
+    Raises DataError as `read_lines`, or the keys do not tell which text is the source.
     """
     given = LanguagePair(source_language, target_language)
     keys = _keys_to_fill(path, given)

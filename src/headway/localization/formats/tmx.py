@@ -14,14 +14,7 @@ from headway.core.cleaning import Pair, Report
 from headway.core.errors import ConfigError
 from headway.core.lines import shown
 from headway.languages.codes import LanguagePair, Languages, folded, same_language
-from headway.localization.formats.documents import (
-    EXACT,
-    Document,
-    Edit,
-    EditableUnit,
-    Gap,
-    Translations,
-)
+from headway.localization.formats.documents import EXACT, Document, Edit, EditableUnit, Translations
 from headway.localization.formats.inline import (
     Gathered,
     InlineText,
@@ -35,6 +28,7 @@ from headway.localization.formats.inline import (
     with_attributes,
     with_tag,
 )
+from headway.localization.formats.units import Unit
 from headway.localization.formats.xml_encoding import Contents, read_contents, utf8_chunks
 from headway.localization.formats.xml_events import XmlElement, XmlUnits, check_xml
 from headway.version import __version__
@@ -176,10 +170,8 @@ def read_tmx(path: Path, languages: Languages, report: Report) -> Iterator[Pair]
     """The pairs of a memory; `read` counts its units (`tu`).
 
     Dropped are `missing_language`, `untranslated` (the target is empty), `blank_side` (the source
-    is) and `fuzzy` (made by a machine and not gone over).
-
-    Raises:
-        DataError: as `XmlUnits.read` and `utf8_chunks`.
+    is) and `fuzzy` (made by a machine and not gone over). Raises DataError as `XmlUnits.read` and
+    `utf8_chunks`.
     """
     sides, file = TmxSides(*tmx_languages(path, languages)), shown(path)
     for unit in TmxUnits(path).read(utf8_chunks(path)):
@@ -309,9 +301,8 @@ class _TmxFilling(NamedTuple):
         if source is None or (reason and not (self.overwrite and reason in _REPLACED)):
             return EditableUnit(source.seg.text if source else "", reason=reason)
         there = target.seg.segment if target and reason else None
-        remarks = _remarks(unit, source, target)
         segment = source.seg.segment
-        gap = Gap(segment, unit.line, bool(reason), unit.key, there=there, remarks=remarks)
+        gap = Unit(segment, line=unit.line, key=unit.key, there=there)
 
         def edits(translations: Translations) -> list[Edit]:
             [(translation, percent)] = translations

@@ -1,10 +1,10 @@
 """What passes through a flow (`headway.filling`): a unit to translate, and what became of it."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from headway.localization.formats.documents import Width
 from headway.localization.placeholders.segments import Segment
 
 MODEL = "model"
@@ -14,6 +14,55 @@ KEPT = "kept"
 
 DOUBTFUL = "doubtful"
 """Why an outcome has no segment: its confidence was below what was asked for."""
+
+
+class Width(NamedTuple):
+    most: int
+    unit: str = "char"
+    """`char`, `byte` (in UTF-8), or what the file says: `pixel`, ..., of which every character
+    takes at least one."""
+
+    def fits(self, text: str) -> bool:
+        """False where a text is sure to be too long."""
+        return (len(text.encode()) if self.unit == "byte" else len(text)) <= self.most
+
+
+class PluralForm(NamedTuple):
+    """Which of the plural forms of a text belongs in a gap."""
+
+    form: int
+    """From 0, in the order of the target language."""
+    n_forms: int
+    number: int | float
+    """A number that takes this form: what stands for `%d` may be thought of as it."""
+    name: str = ""
+    """Of the form, as in CLDR: `one`, `few`, `other`; empty where the file gives none."""
+    own_source: bool = True
+    """Its source text is that of no other form."""
+
+    @property
+    def key(self) -> str:
+        """The same for the same form of other messages."""
+        return f"form {self.form} of {self.n_forms}, as for {self.number:g}"
+
+
+def plural_forms(sources: Sequence[Any], numbers: Sequence[int | float]) -> list[PluralForm]:
+    """The forms of one message, of which each has a source text, and a number that takes it."""
+    times = Counter(sources)
+    return [
+        PluralForm(form, len(sources), number, own_source=times[source] == 1)
+        for form, (source, number) in enumerate(zip(sources, numbers, strict=True))
+    ]
+
+
+def learned_form(forms: Sequence[PluralForm | None]) -> int:
+    """Which translation of a message is the one to learn from, by its plural forms.
+
+    The first whose source text is that of no other; else the last: of a text that stands for many
+    numbers the translation for many.
+    """
+    own = (n for n, plural in enumerate(forms) if plural is None or plural.own_source)
+    return next(own, len(forms) - 1)
 
 
 @dataclass(frozen=True)
@@ -37,8 +86,13 @@ class Unit:
     """How long its translation may be."""
     accelerator: str = ""
     """How its file writes accelerators (`&File`), where it has them."""
-    form: str = ""
-    """The plural form that its translation must be, where its text stands for several of them."""
+    plural: PluralForm | None = None
+    """Which of the plural forms of a text its translation is to be."""
+
+    @property
+    def form(self) -> str:
+        """The plural form that a translation of its text must be of; empty where any will do."""
+        return self.plural.key if self.plural and not self.plural.own_source else ""
 
 
 class Flag(NamedTuple):

@@ -13,7 +13,6 @@ from headway.localization.formats.documents import (
     Document,
     Edit,
     EditableUnit,
-    Gap,
     Translations,
     edited,
 )
@@ -28,6 +27,7 @@ from headway.localization.formats.inline import (
     with_attributes,
     with_tag,
 )
+from headway.localization.formats.units import Unit
 from headway.localization.formats.xliff_units import (
     XML,
     Element,
@@ -52,9 +52,7 @@ def read_xliff(path: Path, languages: Languages, report: Report) -> Iterator[Pai
 
     A file in the other direction is read the other way round. Dropped are `missing_language`,
     `do_not_translate`, `blank_side` (the source), `untranslated`, `fuzzy` (`XliffUnit.trusted`).
-
-    Raises:
-        DataError: as `XmlUnits.read` and `utf8_chunks`.
+    Raises DataError as `XmlUnits.read` and `utf8_chunks`.
     """
     wanted, file = xliff_languages(path, languages), shown(path)
     units = XliffUnits(path).read(utf8_chunks(path))
@@ -119,8 +117,7 @@ def open_document(
 ) -> Document:
     """A file whose units lack their targets.
 
-    Raises:
-        DataError: as `read_contents` and `XmlUnits.read`.
+    Raises DataError as `read_contents` and `XmlUnits.read`.
     """
     check_xml(path, "xliff", utf8_chunks(path), namespaces=True)  # before all is in memory
     contents = read_contents(path)
@@ -169,7 +166,7 @@ class _XliffFilling(NamedTuple):
             return EditableUnit(source, reason="do_not_translate")
         if unit.source is None or _is_nothing(unit.source.content.segment):
             return EditableUnit(source, reason="blank_side")
-        marks, gaps, locked = list[Mark | None](), list[Gap](), False
+        marks, gaps, locked = list[Mark | None](), list[Unit](), False
         for segment, mark, filled in _translatable(unit):
             locked = locked or unit.locked(mark)
             if not (unit.locked(mark) or _is_nothing(segment)) and (overwrite or not filled):
@@ -286,11 +283,10 @@ def _translatable(unit: XliffUnit) -> Iterator[tuple[Segment, Mark | None, bool]
         yield mark.segment, mark, unit.translated and (not answers or bool(there and there.written))
 
 
-def _gap(unit: XliffUnit, segment: Segment, filled: bool, mark: Mark | None) -> Gap:
+def _gap(unit: XliffUnit, segment: Segment, filled: bool, mark: Mark | None) -> Unit:
     key = f"{unit.key}/{mark.name}" if mark else unit.key
     there = _there(unit, mark) if filled else None
-    width, remarks = unit.width, unit.remarks
-    return Gap(segment, unit.line, filled, key, there=there, width=width, remarks=remarks)
+    return Unit(segment, line=unit.line, key=key, there=there, width=unit.width)
 
 
 def _there(unit: XliffUnit, mark: Mark | None) -> Segment | None:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.localization.formats.documents import EXACT, Width
+from headway.localization.formats.documents import EXACT
 from headway.localization.formats.inline import Gathered, InlineText, Mark, Role
+from headway.localization.formats.units import Width
 from headway.localization.formats.xml_events import XmlElement, XmlUnits
 from headway.localization.placeholders.segments import Code
 
@@ -211,8 +212,7 @@ class XliffUnits:
     def read(self, chunks: Iterable[bytes]) -> Iterator[XliffUnit]:
         """Each unit, in order; from version 2 on each segment.
 
-        Raises:
-            DataError: as `XmlUnits.read`.
+        Raises DataError as `XmlUnits.read`.
         """
         for unit in self._units.read(chunks):
             if not self.second:

@@ -44,8 +44,8 @@ class Contents:
 def utf8_chunks(path: Path) -> Iterator[bytes]:
     """The file piece by piece as UTF-8, without the byte order mark; unpacked if it is a `.gz`.
 
-    Raises:
-        DataError: the file cannot be read, its encoding is unknown, or it is not in that encoding.
+    Raises DataError: the file cannot be read, its encoding is unknown, or it is not in that
+    encoding.
     """
     line = 1
     with damage_told(path, lambda: f" after line {line:,}"), open_bytes(path) as file:
@@ -69,9 +69,8 @@ def utf8_chunks(path: Path) -> Iterator[bytes]:
 def read_contents(path: Path) -> Contents:
     """The whole file, to be written again with some of it changed.
 
-    Raises:
-        DataError: as `utf8_chunks`, or the same text could have been written with other bytes, so
-            that the file could not be given back as it was.
+    Raises DataError as `utf8_chunks`, or the same text could have been written with other bytes, so
+    that the file could not be given back as it was.
     """
     data = b"".join(utf8_chunks(path))
     with open_bytes(path) as file:

@@ -102,8 +102,8 @@ class XmlUnits:
     def read(self, chunks: Iterable[bytes]) -> Iterator[XmlElement]:
         """Each unit of a file in UTF-8.
 
-        Raises:
-            DataError: it is no XML, or XML of a kind that is refused, with the line and a remedy.
+        Raises DataError: it is no XML, or XML of a kind that is refused, with the line and a
+        remedy.
         """
         for chunk in chunks:
             self._parse(chunk, last=False)

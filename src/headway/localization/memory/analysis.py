@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,8 +86,7 @@ def analysed(
         analysis.files.append(name := shown(path))
         analysis.left += Counter(document.counts.left)
         for gap in document.gaps:
-            around = gap.before, gap.after
-            unit = Unit(gap.source, name, gap.line, gap.key, *around, form=gap.form)
+            unit = replace(gap, file=name)
             text = normal(gap.source.text)
             analysis.counted.append((name, _band(unit, text, memories, known), len(words_of(text))))
             progress("looking up", len(analysis.counted), n_gaps)

@@ -62,8 +62,7 @@ Patterns = tuple[OwnPattern, ...]
 def read_patterns(path: Path) -> list[str]:
     """The patterns of a file: a regular expression (Python's) a line, `#` before a comment.
 
-    Raises:
-        DataError: it cannot be read, or a line is none that can be used; names the line.
+    Raises DataError: it cannot be read, or a line is none that can be used; names the line.
     """
     check_file(path)
     patterns: list[str] = []
@@ -95,8 +94,7 @@ def patterns_of(files: Sequence[str]) -> list[str]:
 def compiled(patterns: tuple[str, ...]) -> Patterns:
     """Patterns ready for use.
 
-    Raises:
-        ConfigError: one cannot be used, or there are too many; says why.
+    Raises ConfigError: one cannot be used, or there are too many; says why.
     """
     if len(patterns) > _MOST:
         raise ConfigError(
