@@ -21,8 +21,7 @@ from headway.filling.flow import Steps
 from headway.filling.inputs import FileJob, RefusedError
 from headway.filling.journal import NAME, Journal
 from headway.filling.judging import Judgement
-from headway.filling.report import COLUMNS
-from headway.filling.rows import FileReport, summary
+from headway.filling.report import COLUMNS, FileReport, summary
 from headway.languages.codes import LanguagePair
 from headway.localization.formats.piecewise import AT_ONCE as PIECES_AT_ONCE
 from headway.localization.formats.piecewise import MISSING

@@ -18,7 +18,7 @@ from headway.filling import memories
 from headway.filling.filling import unit_of
 from headway.filling.flow import Flow, Steps
 from headway.filling.memories import memories_for, training_memories
-from headway.filling.rows import row_of
+from headway.filling.report import row_of
 from headway.languages.codes import LanguagePair
 from headway.localization.formats.file_kinds import opener_of
 from headway.localization.formats.units import FUZZY, MEMORY, MODEL, Outcome, Unit

@@ -21,16 +21,19 @@ from headway.filling.calls import called, languages_of
 from headway.filling.files import FillOptions
 from headway.filling.flow import Flow
 from headway.filling.inputs import NAMED_ONLY, FileJob, replaced
-from headway.filling.report import check_report, rows, table, write_report
-from headway.filling.rows import (
+from headway.filling.report import (
     FileReport,
     Row,
     badness,
+    check_report,
     report_of,
     row_of,
+    rows,
     said_of,
     summary,
+    table,
     total,
+    write_report,
 )
 from headway.filling.steps import Aids, Ready, filler
 from headway.languages.codes import LanguagePair

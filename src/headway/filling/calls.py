@@ -11,7 +11,7 @@ from headway.core.disk import digest
 from headway.core.errors import ConfigError
 from headway.filling.files import Call, FillOptions, Outcomes, fill_files
 from headway.filling.filling import Progress
-from headway.filling.rows import FileReport
+from headway.filling.report import FileReport
 from headway.filling.steps import Aids, Ready, Say, filler
 from headway.languages.codes import LanguagePair
 from headway.operations.argument_types import path, paths, table

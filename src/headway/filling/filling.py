@@ -13,7 +13,7 @@ from headway.core.lines import check_file, read_lines, shown
 from headway.filling.flow import Cut, Flow, Steps, Translate
 from headway.filling.inputs import FileJob
 from headway.filling.journal import Journal
-from headway.filling.rows import MADE_BLANK, UNWRITABLE, FileReport, report_of
+from headway.filling.report import MADE_BLANK, UNWRITABLE, FileReport, report_of
 from headway.languages.codes import LanguagePair, same_language
 from headway.localization.formats.documents import Document
 from headway.localization.formats.file_kinds import is_plain_text, opener_of, suffix_of

@@ -12,7 +12,7 @@ from headway.filling.judging import (
     ranked,
     side_by_side,
 )
-from headway.filling.rows import NO_MATCH
+from headway.filling.report import NO_MATCH
 from headway.localization.formats.file_kinds import suffix_of
 from headway.localization.formats.piecewise import Piecewise, Translated
 from headway.localization.formats.splitting import lines_of, restored, stripped

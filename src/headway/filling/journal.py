@@ -11,7 +11,7 @@ from typing import Any
 
 from headway.core.disk import checksum, disk_errors
 from headway.filling.inputs import FileJob
-from headway.filling.rows import FileReport
+from headway.filling.report import FileReport
 from headway.localization.formats.units import Outcome, Unit
 
 NAME = ".headway-unfinished.jsonl"

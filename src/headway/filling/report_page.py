@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from headway.filling.rows import ORIGINS, FileReport, Row, causes, total
+from headway.filling.report import ORIGINS, FileReport, Row, causes, total
 from headway.languages.codes import LanguagePair
 from headway.pages import STYLE, document
 
