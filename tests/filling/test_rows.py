@@ -1,7 +1,7 @@
 """What is told of a file: counts that agree with each other."""
 
 from headway.filling.report import CODES_AT_END, FileReport, causes, summary
-from headway.filling.report_page import page
+from headway.filling.report_files import page
 from headway.languages.codes import LanguagePair
 from headway.localization.formats.units import FUZZY
 

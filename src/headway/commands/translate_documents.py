@@ -25,7 +25,6 @@ from headway.filling.report import (
     FileReport,
     Row,
     badness,
-    check_report,
     report_of,
     row_of,
     rows,
@@ -33,8 +32,8 @@ from headway.filling.report import (
     summary,
     table,
     total,
-    write_report,
 )
+from headway.filling.report_files import check_report, write_report
 from headway.filling.steps import Aids, Ready, filler
 from headway.languages.codes import LanguagePair
 from headway.localization.formats.file_kinds import FILE_KINDS, suffix_of

@@ -7,7 +7,7 @@ place of references. By the paper they are easier to learn, as a teacher says li
 import json
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path

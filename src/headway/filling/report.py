@@ -1,17 +1,11 @@
-"""What is told of files that were filled in: counts, rows to be looked at, and `--report`."""
+"""What is told of files that were filled in: counts, and a row for each unit to be looked at."""
 
-import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headway.core.disk import write_text
-from headway.core.errors import ConfigError
-from headway.filling.inputs import FileJob
-from headway.languages.codes import LanguagePair
 from headway.localization.formats.file_kinds import is_plain_text
 from headway.localization.formats.piecewise import CHOICE, CUT, MISSING, SILENT
 from headway.localization.formats.units import DOUBTFUL, FUZZY, Outcome
@@ -224,55 +218,13 @@ ORIGINS = {
 }
 
 
-KINDS = (".html", ".tsv", ".json")
 COLUMNS = "file line key source target written origin percent confidence score reasons near".split()
 """Of the table, in their order; later versions may add some at the end."""
-
-
-def check_report(report: Path, jobs: Sequence[FileJob]) -> None:
-    """Refuse a report that cannot be written, before anything is translated.
-
-    Raises ConfigError: it is of no known kind, or would replace a file that is translated.
-    """
-    if report.suffix.lower() not in KINDS:
-        raise ConfigError(
-            f"a report is a page, a table or JSON; got --report {report}. "
-            f"Name it with {', '.join(KINDS[:-1])} or {KINDS[-1]}."
-        )
-    place = os.path.realpath(report)
-    for job in jobs:
-        if place in (os.path.realpath(job.file), job.out and os.path.realpath(job.out)):
-            raise ConfigError(f"--report {report} would replace {job.file}. Give another name.")
-
-
-def write_report(report: Path, files: Sequence[FileReport], direction: LanguagePair) -> None:
-    """Write it whole, in the kind that its name says.
-
-    Raises DiskError: it cannot be written.
-    """
-    kind = report.suffix.lower()
-    if kind == ".tsv":
-        write_text(report, "".join(f"{line}\n" for line in table(rows(files))))
-    elif kind == ".json":
-        write_text(report, json.dumps(as_json(files), ensure_ascii=False, indent=1) + "\n")
-    else:
-        from headway.filling.report_page import page
-
-        write_text(report, page(files, direction))
 
 
 def rows(files: Sequence[FileReport]) -> Iterator[Row]:
     for file in files:
         yield from file.rows
-
-
-def as_json(files: Sequence[FileReport]) -> dict[str, Any]:
-    """Counts of all, of each file, and the rows."""
-    counts = [asdict(replace(file, rows=[])) for file in (total(files), *files)]
-    for one in counts:
-        del one["rows"]
-    return {"summary": summary(total(files)), "total": counts[0], "files": counts[1:],
-            "units": list(rows(files))}  # fmt: skip
 
 
 def table(some: Iterator[Row]) -> Iterator[str]:

@@ -1,12 +1,24 @@
-"""The report as one HTML file: no script, nothing from elsewhere, every text escaped."""
+"""`--report F.html|.tsv|.json`: what a person should look at, in a file.
 
+The page has no script and nothing from elsewhere, and every text is escaped.
+"""
+
+import json
+import os
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from html import escape
+from pathlib import Path
+from typing import Any
 
-from headway.filling.report import ORIGINS, FileReport, Row, causes, total
+from headway.core.disk import write_text
+from headway.core.errors import ConfigError
+from headway.filling.inputs import FileJob
+from headway.filling.report import ORIGINS, FileReport, Row, causes, rows, summary, table, total
 from headway.languages.codes import LanguagePair
 from headway.pages import STYLE, document
 
+KINDS = (".html", ".tsv", ".json")
 _STYLE = """
 :root { --unsure: #9a5b00; } body { max-width: 76rem; }
 @media (prefers-color-scheme: dark) { :root { --unsure: #f0a35e; } }
@@ -21,6 +33,45 @@ ul { margin: 0.3rem 0 0; padding-inline-start: 1.2rem; } li b { color: var(--loo
 @media (max-width: 40rem) { article { grid-template-columns: 1fr; } }
 """
 """Beside that of all pages."""
+
+
+def check_report(report: Path, jobs: Sequence[FileJob]) -> None:
+    """Refuse a report that cannot be written, before anything is translated.
+
+    Raises ConfigError: it is of no known kind, or would replace a file that is translated.
+    """
+    if report.suffix.lower() not in KINDS:
+        raise ConfigError(
+            f"a report is a page, a table or JSON; got --report {report}. "
+            f"Name it with {', '.join(KINDS[:-1])} or {KINDS[-1]}."
+        )
+    place = os.path.realpath(report)
+    for job in jobs:
+        if place in (os.path.realpath(job.file), job.out and os.path.realpath(job.out)):
+            raise ConfigError(f"--report {report} would replace {job.file}. Give another name.")
+
+
+def write_report(report: Path, files: Sequence[FileReport], direction: LanguagePair) -> None:
+    """Write it whole, in the kind that its name says.
+
+    Raises DiskError: it cannot be written.
+    """
+    kind = report.suffix.lower()
+    if kind == ".tsv":
+        write_text(report, "".join(f"{line}\n" for line in table(rows(files))))
+    elif kind == ".json":
+        write_text(report, json.dumps(as_json(files), ensure_ascii=False, indent=1) + "\n")
+    else:
+        write_text(report, page(files, direction))
+
+
+def as_json(files: Sequence[FileReport]) -> dict[str, Any]:
+    """Counts of all, of each file, and the rows."""
+    counts = [asdict(replace(file, rows=[])) for file in (total(files), *files)]
+    for one in counts:
+        del one["rows"]
+    return {"summary": summary(total(files)), "total": counts[0], "files": counts[1:],
+            "units": list(rows(files))}  # fmt: skip
 
 
 def page(files: Sequence[FileReport], direction: LanguagePair) -> str:
