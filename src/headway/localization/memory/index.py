@@ -129,12 +129,27 @@ class Index:
             n_words = np.maximum(lengths, len(query))
             most = most_edits(n_words, at_least)
             text = own.tobytes().decode("utf-32-le")
-            for place in np.flatnonzero(shared >= n_words - most):
-                candidate = text[ends[place] - lengths[place] : ends[place]]
-                limit = int(most[place])
-                n_edits = Levenshtein.distance(query, candidate, score_cutoff=limit)
+            near = np.flatnonzero(shared >= n_words - most)
+            columns = (some, ends - lengths, ends, n_words, most)
+            for key, start, end, longer, limit in zip(
+                *(one[near].tolist() for one in columns), strict=True
+            ):
+                n_edits = Levenshtein.distance(query, text[start:end], score_cutoff=limit)
                 if n_edits <= limit:
-                    yield Near(int(some[place]), n_edits, int(n_words[place]))
+                    yield Near(key, n_edits, longer)
+
+
+class _Numbers(dict[str, int]):
+    """A number for each way in which a word is written; ways of the same word share it."""
+
+    def __init__(self, as_word: Callable[[str], str]) -> None:
+        super().__init__()
+        self.words: dict[str, int] = {}
+        self._as_word = as_word
+
+    def __missing__(self, written: str) -> int:
+        self[written] = number = self.words.setdefault(self._as_word(written), len(self.words))
+        return number
 
 
 class Keys:
@@ -142,31 +157,23 @@ class Keys:
 
     def __init__(self, as_word: Callable[[str], str] = str) -> None:
         """`as_word` makes the same of what counts as the same word."""
-        self._as_word = as_word
-        self._written, self._numbers = dict[str, int](), dict[str, int]()
-        self._words, self._lengths, self._digests = array("I"), array("I"), array("Q")
+        self._numbers = _Numbers(as_word)
+        self._words, self._lengths, self._digests = array("I"), array("I"), array("q")
 
     def add(self, words: Sequence[str]) -> None:
         if len(words) > MAX_WORDS:
             words = ()
-        numbers = array("I", map(self._number, words))
-        self._words += numbers
+        numbers = tuple(map(self._numbers.__getitem__, words))
+        self._words.extend(numbers)
         self._lengths.append(len(words))
-        self._digests.append(digest64(numbers.tobytes()))
-
-    def _number(self, written: str) -> int:
-        """Ways to write the same word share a number."""
-        if (number := self._written.get(written)) is None:
-            number = self._numbers.setdefault(self._as_word(written), len(self._numbers))
-            self._written[written] = number
-        return number
+        self._digests.append(hash(numbers))  # of whole numbers: the same in every process
 
     def index(self) -> tuple[Index, NDArray[np.uint32]]:
         """The index, and the key of every sequence in the order of adding."""
         all_lengths = np.frombuffer(self._lengths, np.uint32).astype(np.int64)
         all_starts = np.cumsum(all_lengths) - all_lengths
         words = np.frombuffer(self._words, np.uint32)
-        digests = np.frombuffer(self._digests, np.uint64)
+        digests = np.frombuffer(self._digests, np.int64)
         _, first, same = np.unique(digests, return_index=True, return_inverse=True)
         by_length = np.argsort(all_lengths[first], kind="stable")
         by_length = by_length[np.searchsorted(all_lengths[first][by_length], 1) :]  # not the empty
@@ -175,11 +182,11 @@ class Keys:
         first = first[by_length]
         lengths = all_lengths[first]
         numbers = _gathered(words, all_starts[first], lengths)
-        counts = np.bincount(numbers, minlength=len(self._numbers))
+        counts = np.bincount(numbers, minlength=len(self._numbers.words))
         by_count = np.argsort(counts, kind="stable")
         rank_of = np.empty(len(counts), np.uint32)
         rank_of[by_count] = np.arange(len(counts))
-        hashes = np.array([digest64(word.encode()) for word in self._numbers], np.uint64)
+        hashes = np.array([digest64(word.encode()) for word in self._numbers.words], np.uint64)
         by_hash = np.argsort(hashes)
         starts = np.concatenate(([0], np.cumsum(lengths)))
         ranked = rank_of[numbers]

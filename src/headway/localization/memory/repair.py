@@ -141,9 +141,11 @@ def _is_tag(piece: tuple[str, bool]) -> bool:
 
 def _number_fits(swap: Swap, found: Sequence[str]) -> bool:
     """Whether a number can be exchanged in a translation that has all those."""
-    same = [number for number in found if _digits(number) == _digits(swap.old)]
-    told = all(_in_form_of(swap.old, number, swap.new) for number in same)
-    return 0 < swap.n == len(same) and told
+    old = _digits(swap.old)
+    same = [number for number in found if _digits(number) == old]
+    return 0 < swap.n == len(same) and all(
+        _in_form_of(swap.old, number, swap.new) for number in same
+    )
 
 
 def _code_fits(swap: Swap, n_found: int) -> bool:
