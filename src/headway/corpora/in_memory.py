@@ -62,7 +62,8 @@ class RowsInMemory(EncodedPairs):
         """Take source and target of each pair, and the one `of` the files that it is from."""
         super().__init__(rows)
         self.files = files
-        self.file_numbers = np.array([files.index(file) for file in of], np.uint32)
+        number = {file: n for n, file in enumerate(files)}
+        self.file_numbers = np.array([number[file] for file in of], np.uint32)
 
 
 class PairsInMemory:

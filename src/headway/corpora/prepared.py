@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 IN_MEMORY = 1 << 23
 """Bytes of text that are prepared anew each time, in some five seconds; more are cached."""
-_PACKED = 4
+_UNPACKED = {".gz": 4}
 """Bytes of text for one of a packed file."""
 
 
@@ -133,7 +133,7 @@ def _cleaned(
     if valid:
         valid.check()
     files = [*corpus.files, *(valid.files if valid else ())]
-    sizes = (path.stat().st_size * (_PACKED if path.suffix == ".gz" else 1) for path in files)
+    sizes = (path.stat().st_size * _UNPACKED.get(path.suffix.lower(), 1) for path in files)
     if sum(sizes) < IN_MEMORY:
         return PairsInMemory(corpus, data, valid=valid, hold_out=hold_out, seed=seed)
     from headway.corpora.cache import cache_root
