@@ -10,8 +10,6 @@ from headway.core.embedding import TokenEmbedding
 from headway.core.errors import ConfigError, RunError
 from headway.core.optimizer import FlatAdam, load_weights
 from headway.operations.frozen import freeze
-from headway.operations.time_budget import PlannedTraining
-from headway.runs.gradient import parameters_apart
 
 CONSTANTS = {"betas": (0.9, 0.98), "epsilon": 1e-9}
 
@@ -197,9 +195,7 @@ class Normed(nn.Module):
 
 
 def adam_of(model: nn.Module, dtype: torch.dtype = torch.float32) -> FlatAdam:
-    return FlatAdam(
-        model, dtype, **CONSTANTS, apart=parameters_apart(model, dtype, PlannedTraining())
-    )
+    return FlatAdam(model, dtype, **CONSTANTS)
 
 
 def go_on(model: nn.Module, optimizer: FlatAdam, ids: list[int], clip_norm: float = 0.0) -> None:

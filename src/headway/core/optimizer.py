@@ -1,34 +1,13 @@
 """The parameters of a model as one flat vector, and the Adam that updates it (section 5.3)."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor, nn
 
 from headway.core.embedding import FLOAT32_ONLY
 from headway.core.errors import RunError
-
-
-@runtime_checkable
-class ParametersApart(Protocol):
-    """Parameters outside of the vector: updated otherwise, or not at all.
-
-    `weights` (in float32) and `state` (all else that training goes on from) are views, by name;
-    `norm`, `scale` and `clear` are about the gradients; `round` has the model compute with what the
-    weights are now.
-    """
-
-    parameters: dict[str, nn.Parameter]
-
-    def weights(self) -> dict[str, Tensor]: ...
-    def state(self) -> dict[str, Tensor]: ...
-    def norm(self) -> Tensor: ...
-    def scale(self, factor: Tensor) -> None: ...
-    def step(self, learning_rate: float) -> None: ...
-    def clear(self) -> None: ...
-    def round(self) -> None: ...
 
 
 class FlatAdam:
@@ -39,7 +18,7 @@ class FlatAdam:
     lost in rounding; the model holds their rounded copy. Gradients are zeroed after each update,
     never set to None.
 
-    What is `apart` stays outside of the vector.
+    Parameters that need no gradient stay as they are, outside of the vector.
     """
 
     def __init__(
@@ -49,13 +28,15 @@ class FlatAdam:
         *,
         betas: tuple[float, float],
         epsilon: float,
-        apart: Sequence[ParametersApart] = (),
     ) -> None:
-        self.apart = apart
         exact = exact_parameters(model, dtype)
         parameters = dict(model.named_parameters())
-        outside = {name for one in apart for name in one.parameters}
-        dense = [item for item in parameters.items() if item[0] not in outside]
+        self.still = {name: p for name, p in parameters.items() if not p.requires_grad}
+        self.still_masters = {name: p.detach().float() for name, p in self.still.items()}
+        for parameter in self.still.values():
+            if parameter not in exact:
+                parameter.data = parameter.detach().to(dtype)
+        dense = [item for item in parameters.items() if item[0] not in self.still]
         self.buffers = persistent_buffers(model)
         dense.sort(key=lambda item: item[1] in exact)  # what is rounded comes first
         self.shapes = {name: parameter.shape for name, parameter in dense}
@@ -88,17 +69,11 @@ class FlatAdam:
         """
         self.collect()
         norm = torch.linalg.vector_norm(self.gradient)
-        for one in self.apart:
-            norm = torch.hypot(norm, one.norm())
         if clip_norm:
             shorter = (clip_norm / (norm + 1e-6)).clamp(max=1.0)
             self.gradient.mul_(shorter)
-            for one in self.apart:
-                one.scale(shorter)
         self.adam.param_groups[0]["lr"] = learning_rate
         self.adam.step()
-        for one in self.apart:
-            one.step(learning_rate)
         self.rounded.copy_(self.masters.data[: self.n_rounded])
         self.clear()
         return norm
@@ -112,14 +87,12 @@ class FlatAdam:
         """Forget the gradients."""
         self.gradient.zero_()
         self.rounded_gradient.zero_()
-        for one in self.apart:
-            one.clear()
 
     def finite(self) -> bool:
         """Whether the weights, and Adam's moments, are finite: an infinite one holds its weight."""
-        outside = [tensor for one in self.apart for tensor in one.weights().values()]
-        changed = [self.masters, *self.adam.state[self.masters].values(), *outside]
-        norms = [torch.linalg.vector_norm(x.detach(), math.inf) for x in changed if x.numel()]
+        moments = self.adam.state[self.masters].values()
+        all_ = [self.masters, *moments, *self.still_masters.values()]
+        norms = [torch.linalg.vector_norm(x.detach(), math.inf) for x in all_ if x.numel()]
         return all(bool(norm.isfinite()) for norm in norms)
 
     def by_name(self, flat: Tensor) -> dict[str, Tensor]:
@@ -132,17 +105,12 @@ class FlatAdam:
 
     def weights(self) -> dict[str, Tensor]:
         """All that makes the model what it is, by name: float32 weights and buffers (views)."""
-        found = self.by_name(self.masters)
-        for one in self.apart:
-            found |= one.weights()
-        return found | self.buffers
+        return self.by_name(self.masters) | self.still_masters | self.buffers
 
     def state(self) -> dict[str, Tensor]:
         """Adam's two moments by name, and its step count: with the weights, all there is."""
         state = self.adam.state[self.masters]
         moments = {"step": state["step"].reshape(1)}
-        for one in self.apart:
-            moments |= one.state()
         for moment in ("exp_avg", "exp_avg_sq"):
             for name, tensor in self.by_name(state[moment]).items():
                 moments[f"{moment}.{name}"] = tensor
@@ -157,8 +125,8 @@ class FlatAdam:
         """Begin with these weights; raises RunError when they are another model's."""
         copy_weights(weights, self.weights())
         self.rounded.copy_(self.masters.data[: self.n_rounded])
-        for one in self.apart:
-            one.round()
+        for name, parameter in self.still.items():
+            parameter.data.copy_(self.still_masters[name])
 
 
 def exact_parameters(model: nn.Module, dtype: torch.dtype) -> set[nn.Parameter]:

@@ -21,7 +21,7 @@ from headway.core.dataset import Dataset, PairsSettings, prepare_in_memory
 from headway.core.disk import checksum
 from headway.core.errors import ConfigError, DataError, StoppedError, command
 from headway.core.hypothesis import DecodingSettings
-from headway.core.optimizer import FlatAdam, ParametersApart, load_weights
+from headway.core.optimizer import FlatAdam, load_weights
 from headway.core.run_folder import RunFolder
 from headway.core.setting_errors import unknown_name
 from headway.core.settings import PRESETS, TRANSLATION, upgraded
@@ -234,12 +234,11 @@ def trainer_of(
     *,
     dtype: torch.dtype,
     reporter: Reporter,
-    apart: Sequence[ParametersApart] = (),
     callbacks: Sequence[Callback] = (),
 ) -> Trainer[AnyTask]:
-    """Adam for a model, and its trainer; `apart` are parameters that Adam does not learn."""
+    """Adam for a model, and its trainer; parameters that need no gradient stay as they are."""
     betas, epsilon = (settings.adam_beta1, settings.adam_beta2), settings.adam_epsilon
-    optimizer = FlatAdam(model, dtype, betas=betas, epsilon=epsilon, apart=apart)
+    optimizer = FlatAdam(model, dtype, betas=betas, epsilon=epsilon)
     return Trainer(
         model, eval_model, optimizer, task, folder, settings, reporter=reporter, callbacks=callbacks
     )

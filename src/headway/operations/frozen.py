@@ -4,8 +4,7 @@ import difflib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from headway.core.errors import ConfigError
 
@@ -71,47 +70,3 @@ def names_below(parts: Sequence[str], names: Iterable[str], *, option: str) -> s
             raise ConfigError(f"{option} names a part of the model; got {part!r}. {remedy}")
         chosen |= below
     return chosen
-
-
-class Frozen:
-    """Parameters that need no gradient: float32 masters, and the copy that the model computes with.
-
-    They are one and the same where the model computes in float32. A
-    `headway.core.optimizer.ParametersApart`.
-    """
-
-    def __init__(
-        self, parameters: dict[str, nn.Parameter], exact: set[nn.Parameter], dtype: torch.dtype
-    ) -> None:
-        """Round all but the `exact` ones to `dtype`."""
-        self.parameters = parameters
-        self.masters = {name: p.detach().float() for name, p in parameters.items()}
-        for name, parameter in parameters.items():
-            if parameter not in exact:
-                parameter.data = self.masters[name].to(dtype)
-
-    def weights(self) -> dict[str, Tensor]:
-        """The masters."""
-        return dict(self.masters)
-
-    def state(self) -> dict[str, Tensor]:
-        """Nothing else."""
-        return {}
-
-    def norm(self) -> Tensor:
-        """There are no gradients."""
-        return torch.zeros(())
-
-    def scale(self, factor: Tensor) -> None:
-        """Nothing."""
-
-    def step(self, learning_rate: float) -> None:
-        """Nothing."""
-
-    def clear(self) -> None:
-        """Nothing."""
-
-    def round(self) -> None:
-        """Have the model compute with what the masters are now."""
-        for name, parameter in self.parameters.items():
-            parameter.data.copy_(self.masters[name])

@@ -23,7 +23,7 @@ from torch import nn
 
 from headway.core import train
 from headway.core.errors import CONTROLS
-from headway.core.optimizer import ParametersApart, exact_parameters, load_weights
+from headway.core.optimizer import load_weights
 from headway.core.run_folder import RunFolder
 from headway.core.tensor_files import load_tensors
 from headway.core.train import ValidationLines, clock
@@ -124,23 +124,14 @@ def trainer_of(
     reporter: Reporter,
 ) -> Trainer[Any]:
     """The core's, with all that hangs on it: frozen parts, recovery, a time to keep to."""
+    if settings.freeze:
+        frozen.freeze(model, settings.freeze)
     return train.trainer_of(
         model, eval_model, task, folder, settings,
         dtype=dtype,
         reporter=reporter,
-        apart=parameters_apart(model, dtype, settings),
         callbacks=(*ALWAYS, TIME_BUDGET) if settings.within_s or settings.plans else ALWAYS,
     )  # fmt: skip
-
-
-def parameters_apart(
-    model: nn.Module, dtype: torch.dtype, settings: PlannedTraining
-) -> list[ParametersApart]:
-    """What is not Adam's: parts that are frozen, or need no gradient, stay as they are."""
-    if settings.freeze:
-        frozen.freeze(model, settings.freeze)
-    still = {name: p for name, p in model.named_parameters() if not p.requires_grad}
-    return [frozen.Frozen(still, exact_parameters(model, dtype), dtype)] if still else []
 
 
 # -- what a person sees -----------------------------------------------------------------------
