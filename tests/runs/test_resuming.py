@@ -54,6 +54,7 @@ def resumed(out: Path, *more: str) -> Finished:
 def test_nothing_is_prepared_again_when_a_run_is_gone_on_with(
     kind: str, tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("headway.corpora.prepared.IN_MEMORY", 0)  # as of a large corpus
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
     files = written(generate(200, 3))[kind]

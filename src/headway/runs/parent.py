@@ -62,13 +62,13 @@ class Parent:
             )
         vocabulary = None
         if spec:
+            found = shapes(folder.model)
             settings = Settings.of_run(folder, spec)
             if settings.model_type in spec.counted:
                 raise ConfigError(
                     f"a run begins with weights that were learned; those of {run} were counted "
                     f"({settings.model_type}). Leave --init-from out, and name all texts at once."
                 )
-            found = shapes(folder.model)
             vocabulary = fitting_vocabulary(spec, settings, folder, folder.model, found)
         parent = cls(folder, checksum(folder.model), vocabulary)
         parent.weights()

@@ -27,8 +27,8 @@ def stopped_run(spec: TaskSpec, request: Request, say: Say) -> Run | None:
     """
     folder: RunFolder = request.folder
     refuse_unwritable(folder)
-    folder.refuse_damaged()
     settings = Settings.of_run(folder, spec)
+    folder.refuse_damaged()
     if request.sections or request.preset:
         asked = folder.record().get("asked") if folder.data.exists() else None
         refuse_changes(spec, request, settings, asked or {})
@@ -66,13 +66,13 @@ def refuse_changes(
     What is given may also be what was `asked` for when the run began
     (`headway.runs.train.asked_for`), whatever came of it: 8,000 sub-words where there were fewer.
     """
-    base: Sections = {}
+    had, began, below = settings.sections(), asked.get("sections", {}), Sections()
     if request.preset and request.preset != asked.get("preset"):
-        base = merge(preset(spec, request.preset, request.sections))
-        if settings.training.budget:
-            base.get("training", {}).pop("max_steps", None)  # the budget's length stands
-    given, made_since = merge(base, request.sections), {"training": {"plans": ()}}
-    had, began = settings.sections(), asked.get("sections", {})
+        below = preset(spec, request.preset, request.sections)
+    base, made_since = merge(below), {"training": {"plans": ()}}
+    if settings.training.budget:
+        base.get("training", {}).pop("max_steps", None)  # the budget's length stands
+    given = merge(base, request.sections)
     wanted = merge(had, made_since, given)
     now = {"model": {"type": type_of(spec, wanted)}}
     if now["model"]["type"] == settings.model_type:
