@@ -97,7 +97,7 @@ def test_fields_links_and_bookmarks_are_codes(path, tmp_path):
     assert len(after._p.findall(f".//{qn('w:fldChar')}")) == 2
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(text=st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1))
 def test_what_was_filled_in_is_read_back(path, text):
     document = open_document(path, None, None, False)

@@ -98,7 +98,7 @@ def test_only_prose_changes_and_another_reader_sees_the_same_structure(tmp_path,
         assert line in lines, line
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
 @given(
     text=st.text(
         st.characters(codec="utf-8", exclude_categories=["C", "Z"]) | st.just(" "), min_size=1

@@ -100,6 +100,7 @@ class _Projection:
     ) -> None:
         self.codes, self.places, self.target = codes, plain.places, target.text
         self.partner = partners([code.text for code in codes])
+        self.closing = set(self.partner.values())
         self.source_words = words_and_signs(plain.text)
         read = _words_of_tokens(source_spans, self.source_words)
 
@@ -114,7 +115,7 @@ class _Projection:
         everything = range(len(self.codes))
         source = (0, len(self.source_words))
         parts = self._frame(everything, source, (0, len(self.words)))
-        return _Spaces(self).segment(parts)
+        return self._spaced_as_before(parts)
 
     def _frame(
         self, codes: range, source: tuple[int, int], window: tuple[int, int]
@@ -212,19 +213,8 @@ class _Projection:
         whole = sum(looks.values())
         return sum(n for at, n in looks.items() if start <= at < end) / whole if whole else 0.0
 
-
-class _Spaces:
-    """Writes the translation with its codes, spaced as the source was."""
-
-    def __init__(self, projection: _Projection) -> None:
-        self.codes = projection.codes
-        self.target, self.words = projection.target, projection.words
-        self.places = projection.places
-        self.closing = set(projection.partner.values())
-        self.opening = set(projection.partner)
-
-    def segment(self, placed: Sequence[tuple[int, int]]) -> Segment:
-        """`placed`: (word that it stands before, code), in the order of the translation."""
+    def _spaced_as_before(self, placed: Sequence[tuple[int, int]]) -> Segment:
+        """The translation with its codes, spaced as the source was; `placed` as in `_frame`."""
         parts: list[str | Code] = []
         written = 0
         for word, code in placed:
@@ -235,7 +225,7 @@ class _Spaces:
                 parts += [between.rstrip(" "), self.codes[code]]
                 written += behind == " "
                 continue
-            alone = code not in self.opening and code not in self.closing
+            alone = code not in self.partner and code not in self.closing
             before = alone and self.places[code].behind_space and _spaced(self.target[:place][-1:])
             after = alone and self.places[code].before_space
             after = after and behind.isalnum() and _spaced(behind)
@@ -245,7 +235,7 @@ class _Spaces:
 
     def _place(self, word: int, code: int) -> int:
         """Before the word, or right behind the one before it for what clings to that."""
-        begins = code in self.opening or self.places[code].behind_space
+        begins = code in self.partner or self.places[code].behind_space
         clings = code in self.closing or not begins
         if word == len(self.words) or (clings and word > 0):
             return self.words[word - 1][1] if word else len(self.target)
