@@ -285,16 +285,11 @@ def _translatable(unit: XliffUnit) -> Iterator[tuple[Segment, Mark | None, bool]
 
 def _gap(unit: XliffUnit, segment: Segment, filled: bool, mark: Mark | None) -> Unit:
     key = f"{unit.key}/{mark.name}" if mark else unit.key
-    there = _there(unit, mark) if filled else None
-    return Unit(segment, line=unit.line, key=key, there=there, width=unit.width)
-
-
-def _there(unit: XliffUnit, mark: Mark | None) -> Segment | None:
-    """The translation of a unit, or of the part of it that a mark of the source is around."""
-    if unit.target is None:
-        return None
     answer = unit.answers.get(mark.name) if mark else None
-    return answer.segment if answer else unit.target.content.segment
+    there = None
+    if filled and unit.target is not None:
+        there = answer.segment if answer else unit.target.content.segment
+    return Unit(segment, line=unit.line, key=key, there=there, width=unit.width)
 
 
 def _distinct(element: Element | None) -> bool:

@@ -121,10 +121,19 @@ class XliffUnit:
 
     @property
     def trusted(self) -> bool:
+        """Nothing says that the translation is provisional, rejected, or that of another text.
+
+        `needs-review-translation` and its like are trusted: there is a translation, which somebody
+        else is to check. A suggestion (`state-qualifier`) is one no longer when it is approved or
+        in a finished state. A state that is not known says nothing.
+        """
+        if self._state in _NOT_TRUSTED:
+            return False
+        if self.attributes.get("subState") in (MADE_BY_MACHINE, _FUZZY):
+            return self._state in _REVIEWED
         qualifier = self.target.attributes.get("state-qualifier") if self.target else None
         approved = self.attributes.get("approved") == "yes"
-        sub_state = self.attributes.get("subState", "")
-        return is_trusted(self._state, qualifier, sub_state, approved=approved)
+        return qualifier not in _SUGGESTED or self._state in _FINISHED or approved
 
     @property
     def memoq(self) -> bool:
@@ -275,20 +284,6 @@ def _role(element: XmlElement) -> Role:
     if kind == "seg":
         return Role.MARK
     return Role.WHOLE if kind == "protected" or translate == "no" else Role.PAIR
-
-
-def is_trusted(state: str | None, qualifier: str | None, sub_state: str, *, approved: bool) -> bool:
-    """Nothing says that the translation is provisional, rejected, or that of another text.
-
-    `needs-review-translation` and its like are trusted: there is a translation, which somebody
-    else is to check. A suggestion (`state-qualifier`) is one no longer when it is approved or in a
-    finished state. A state that is not known says nothing.
-    """
-    if state in _NOT_TRUSTED:
-        return False
-    if sub_state in (MADE_BY_MACHINE, _FUZZY):
-        return state in _REVIEWED
-    return qualifier not in _SUGGESTED or state in _FINISHED or approved
 
 
 def of_target(percent: int | None) -> dict[str, str]:
