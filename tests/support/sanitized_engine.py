@@ -69,7 +69,7 @@ def main() -> None:
         assert all(found)
         cases += 1
 
-    @settings(max_examples=30, deadline=None, derandomize=True)
+    @settings(max_examples=20, deadline=None, derandomize=True)
     @given(
         st.sampled_from(engines),
         st.sampled_from(list(KINDS)),
@@ -91,7 +91,7 @@ def main() -> None:
         cases += 1
 
     @settings(
-        max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+        max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
     @given(
         st.sampled_from(engines),
