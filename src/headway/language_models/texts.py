@@ -19,8 +19,8 @@ from headway.language_models.units import (
     fitted_unit,
     learned_vocabulary,
 )
-from headway.runs.settings import Settings
-from headway.runs.task_spec import Say, Sizes, absolute_files
+from headway.runs.settings import Settings, absolute_files
+from headway.runs.task_spec import Say, Sizes
 
 COUNTING = ("ngram",)
 """Types of model that learn from every line: nothing is held out for them."""

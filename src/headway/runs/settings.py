@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from headway.core import setting_errors as refused
@@ -138,3 +139,14 @@ def preset(spec: TaskSections, name: str, given: Mapping[str, Mapping[str, Any]]
 def presets_of_type(spec: TaskSections, model_type: str) -> list[str]:
     """The presets that are made for this type of model."""
     return [n for n, sections in spec.presets.items() if type_of(spec, sections) == model_type]
+
+
+def absolute_files(section: Any) -> dict[str, Any]:
+    """A section ready for JSON, each file by a path that holds from any folder."""
+
+    def stored(value: Any) -> Any:
+        if isinstance(value, tuple | list):
+            return [stored(one) for one in value]
+        return str(value.absolute()) if isinstance(value, Path) else value
+
+    return {name: stored(value) for name, value in asdict(section).items()}

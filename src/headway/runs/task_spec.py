@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
@@ -11,7 +11,7 @@ from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
 from headway.core.settings import upgraded
 from headway.core.subwords import SpecialIds
-from headway.runs.settings import Settings
+from headway.runs.settings import Settings, absolute_files
 
 if TYPE_CHECKING:
     from torch import nn
@@ -180,17 +180,6 @@ def as_it_is(run: Run) -> Settings:
 def shape_of_parent(parent: Any, given: Sections, _say: Say) -> Sections:
     """The parent's [model], but for what was set."""
     return merge({"model": upgraded(parent.folder.settings()).get("model", {})}, given)
-
-
-def absolute_files(section: Any) -> dict[str, Any]:
-    """A section ready for JSON, each file by a path that holds from any folder."""
-
-    def stored(value: Any) -> Any:
-        if isinstance(value, tuple | list):
-            return [stored(one) for one in value]
-        return str(value.absolute()) if isinstance(value, Path) else value
-
-    return {name: stored(value) for name, value in asdict(section).items()}
 
 
 def files_alone(given: Sections, settings: Settings, data: Any) -> Sections:

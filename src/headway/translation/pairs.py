@@ -18,8 +18,8 @@ from headway.corpora.mixing import PLAIN, absolute_pairs_files, parse_pairs_file
 from headway.corpora.prepared import Prepared, prepare_corpus
 from headway.corpora.settings import DataSettings
 from headway.localization.terms import NONE
-from headway.runs.settings import Settings
-from headway.runs.task_spec import Say, Sizes, absolute_files
+from headway.runs.settings import Settings, absolute_files
+from headway.runs.task_spec import Say, Sizes
 from headway.translation import mixture
 
 
