@@ -29,7 +29,11 @@ import torch  # noqa: E402
 
 # The same examples every time, and no time limit: a busy machine must not fail a test.
 settings.register_profile(
-    "headway", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "headway",
+    max_examples=50,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("headway")
 

@@ -65,8 +65,9 @@ def test_the_corpus_lies_there_as_aligned_files(finished: tuple[Path, int, str, 
 
 
 def test_a_second_time_uses_the_trained_model_and_translates_what_is_asked(
-    finished: tuple[Path, int, str, str],
+    finished: tuple[Path, int, str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(demo_module, "_draw", lambda *_: None)
     folder, _, first, _ = finished
     model = folder / "run" / "model.safetensors"
     before = model.stat().st_mtime_ns
@@ -117,8 +118,9 @@ def test_a_corpus_that_was_changed_is_not_written_over(
 
 
 def test_a_demo_that_was_stopped_goes_on_with_the_settings_it_has(
-    finished: tuple[Path, int, str, str], tmp_path: Path
+    finished: tuple[Path, int, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(demo_module, "_draw", lambda *_: None)
     (tmp_path / "train.en").write_bytes((finished[0] / "train.en").read_bytes())
     status, _, err = run_demo("--out", str(tmp_path), "--training.seed=1")
     assert status == 2  # an unknown setting: the corpus is there, and no run was begun

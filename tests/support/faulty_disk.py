@@ -130,6 +130,11 @@ def _nurse(library: Any) -> None:
     import headway.translation.spec
     import headway.translator  # noqa: F401
     from headway import cli  # noqa: F401
+    from headway.corpora import prepared
+    from headway.operations import recovery
+
+    recovery.PATIENCE_S, recovery.LOOK_AGAIN_S = 6.0, 0.5  # a full disk is waited for no minute
+    prepared.IN_MEMORY = 0  # as of a large corpus: what is in the cache can be damaged, too
 
     library.faulty_disk_begin.argtypes = [
         ctypes.c_char_p, ctypes.c_long, ctypes.c_int, ctypes.c_int,

@@ -22,7 +22,7 @@ from headway.commands.arguments import (
 )
 from headway.core.disk import whole_text, write_text
 from headway.core.errors import ConfigError
-from headway.operations.locks import only_writer_of_file
+from headway.operations.locks import only_writer_of_file, only_writer_of_folder
 from headway.pages import refuse_no_place
 from headway.runs.flags import PAIRS
 
@@ -182,7 +182,10 @@ def _examined_and_written(
 
     with ExitStack() as locked:
         for file in outputs.files:
-            locked.enter_context(only_writer_of_file(file, say))
+            if file not in outputs.clean:
+                locked.enter_context(only_writer_of_file(file, say))
+        if outputs.clean:
+            locked.enter_context(only_writer_of_folder(outputs.clean[0].parent, say))
         cleaned, examination = _examined(settings, own_codes, outputs)
         trained_on = outputs.trained_on(settings.corpus())
         found = found_in(cleaned, examination, settings, trained_on, options)
