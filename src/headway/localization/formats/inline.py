@@ -74,9 +74,8 @@ class InlineText:
 
     def gathered(self, element: XmlElement, *, unwrap: bool = False) -> Gathered:
         """The text and the codes in an element; to `unwrap`: line breaks are only layout."""
-        if all(isinstance(part, str) for part in element.parts):  # most are
-            plain = [part for part in element.parts if isinstance(part, str)]
-            texts = _unwrapped(plain) if unwrap else plain
+        if len(element.parts) == 1 and isinstance(text := element.parts[0], str):  # most are
+            texts = _unwrapped([text]) if unwrap else [text]
             return Gathered(texts, _has_text(texts))
         marks: list[Mark] = []
         parts, native = self._inside(element, marks, unwrap=unwrap, marked=False)

@@ -129,7 +129,7 @@ class TmxUnits:
 
     def _unit(self, unit: XmlElement, language: str) -> TmxUnit:
         language = unit.attributes.get("srclang", language)
-        variants = [one for one in unit.below() if one.name == "tuv"]
+        variants = unit.inner("tuv")
         get = [one.attributes.get for one in (unit, *variants)]
         return TmxUnit(
             unit.line,
@@ -154,12 +154,11 @@ class TmxUnits:
 
 def _notes(element: XmlElement) -> list[str]:
     """What is noted of a unit or a variant, and its state."""
-    found = [
-        ("state: " * (one.name == "prop"), one.note)
-        for one in element.inner("note", "prop")
-        if one.name == "note" or _STATE.search(one.attributes.get("type", ""))
-    ]
-    return [before + note for before, note in found if note]
+    found = []
+    for one in element.inner("note", "prop"):
+        if one.name == "note" or _STATE.search(one.attributes.get("type", "")):
+            found += [("state: " * (one.name == "prop")) + one.note] * bool(one.note)
+    return found
 
 
 def _role(element: XmlElement) -> Role:
