@@ -56,8 +56,8 @@ def test_a_piece_tells_all_about_its_clean_pairs(tmp_path: Path) -> None:
         (7, 4, 4, True, True),
         (9, 1, 2, False, True),
     ]
-    assert hashes(piece).source.tolist() == text_hashes(["ä", "same", "c"]).tolist()
-    assert hashes(piece).target.tolist() == text_hashes(["b", "same", "dd"]).tolist()
+    assert hashes([piece]).source.tolist() == text_hashes(["ä", "same", "c"]).tolist()
+    assert hashes([piece]).target.tolist() == text_hashes(["b", "same", "dd"]).tolist()
     assert found.report.dropped == {"blank_side": 1}
     assert found.report.mended == {"outer_space": 1, "nul": 1}
     assert found.report.read == 0

@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from doctoring import as_pairs, everyday, lines_of
@@ -13,12 +12,10 @@ Look = Callable[..., dict[str, Finding]]
 
 
 @pytest.fixture
-def look(tmp_path: Path) -> Look:
+def look() -> Look:
     def at(train: Texts, valid: Texts = [], notes: FindingsLog | None = None) -> dict[str, Finding]:  # noqa: B006
         notes = notes or FindingsLog()
-        check = RepeatCheck(
-            notes, tmp_path, batches(as_pairs(valid, "v")), lambda: iter(as_pairs(train))
-        )
+        check = RepeatCheck(notes, batches(as_pairs(valid, "v")), lambda: iter(as_pairs(train)))
         for batch in batches(as_pairs(train)):
             check.add(batch)
         check.conclude()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from headway.core.batching import SIDES, StoredIds, id_type, refusal
 from headway.core.cleaning import CleaningSettings, Pair, Report, clean_pairs, read_parallel
-from headway.core.dedup_split import DROPPED, HELD_OUT, KEPT, Draw, dedup_split, in_memory
+from headway.core.dedup_split import DROPPED, HELD_OUT, KEPT, Draw, dedup_split, hashed
 from headway.core.errors import ConfigError, refuse_below
 from headway.core.subword_training import fitted_vocabulary_size
 from headway.core.subwords import Subwords, TextSettings
@@ -141,8 +141,8 @@ def split_pairs(
     The reports, which count all of them as kept, count repeats, leaks and what is held out.
     """
     outcome = dedup_split(
-        [in_memory(pairs)],
-        [in_memory(valid or ())],
+        hashed(pairs),
+        hashed(valid or ()),
         draw if valid is None else draw._replace(wanted=0),
         deduplicate=deduplicate,
         both_ways=both_ways,

@@ -1,9 +1,8 @@
 """Repeats, leaks and held-out pairs: what only all the pairs of a corpus together can tell."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,37 +13,22 @@ KEPT, DUPLICATE, LEAKAGE, HELD_OUT = range(4)
 """What becomes of a pair; where two reasons hold, the higher number counts."""
 DROPPED = {DUPLICATE: "duplicate", LEAKAGE: "leakage", HELD_OUT: "held_out"}
 
-_DRAWN = np.dtype([("key", "<u8"), ("row", "<i8"), ("source", "<u8"), ("target", "<u8")])
-
 Outcomes = NDArray[np.uint8]
 Hashes = NDArray[np.uint64]
 Marks = NDArray[np.bool_]
 
 
 class PairHashes(NamedTuple):
-    """Of each source, each target, and each pair as a whole: [rows]."""
+    """Of each source and each target: [pairs]."""
 
     source: Hashes
     target: Hashes
-    pair: Hashes
 
-
-class HashedRows(NamedTuple):
-    """Clean pairs in a row, and how to get their hashes, which need not stay in memory."""
-
-    n_rows: int
-    hashes: Callable[[], PairHashes]
-
-
-class Repeats(NamedTuple):
-    """Of each row, whether the same value stands further up, or elsewhere at all: [rows]."""
-
-    later: Marks
-    shared: Marks
-
-
-FindRepeats = Callable[[Sequence[HashedRows], Callable[[PairHashes], Hashes]], Repeats]
-"""Of one of the three hashes of all rows."""
+    def of_pairs(self) -> Hashes:
+        """One hash for both sides of each pair; exchanging the sides changes it: [pairs]."""
+        mixed = self.source * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= (self.target << np.uint64(31)) | (self.target >> np.uint64(33))
+        return mixed * np.uint64(0xBF58476D1CE4E5B9)
 
 
 def text_hashes(texts: Iterable[str]) -> Hashes:
@@ -53,19 +37,10 @@ def text_hashes(texts: Iterable[str]) -> Hashes:
     return np.frombuffer(b"".join(found), "<u8")
 
 
-def in_memory(pairs: Sequence[Pair]) -> HashedRows:
-    """Pairs whose hashes stay in memory."""
-    source = text_hashes(pair.source for pair in pairs)
-    target = text_hashes(pair.target for pair in pairs)
-    hashes = PairHashes(source, target, pair_hashes(source, target))
-    return HashedRows(len(pairs), lambda: hashes)
-
-
-def pair_hashes(source: Hashes, target: Hashes) -> Hashes:
-    """One hash for both sides of each pair; exchanging the sides changes it."""
-    mixed = source * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= (target << np.uint64(31)) | (target >> np.uint64(33))
-    return mixed * np.uint64(0xBF58476D1CE4E5B9)
+def hashed(pairs: Sequence[Pair]) -> PairHashes:
+    """The hashes of some pairs."""
+    sources, targets = (pair.source for pair in pairs), (pair.target for pair in pairs)
+    return PairHashes(text_hashes(sources), text_hashes(targets))
 
 
 def held_out_size(n_pairs: int) -> int:
@@ -87,10 +62,18 @@ class Draw(NamedTuple):
         return cls(held_out_size(n_drawn_from) if wanted is None else wanted, n_drawn_from, seed)
 
 
+class Repeats(NamedTuple):
+    """Of each value, whether it stands further up too, or elsewhere at all: [values]."""
+
+    later: Marks
+    shared: Marks
+
+
 def repeats(hashes: Hashes) -> Repeats:
-    """Mark the rows whose hash occurs more than once."""
-    order = np.argsort(hashes, kind="stable")  # equal values stay in the order of their rows
-    same = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
+    """Mark the values that occur more than once."""
+    order = np.argsort(hashes, kind="stable")  # equal values stay in their order
+    ordered = hashes[order]
+    same = np.flatnonzero(ordered[1:] == ordered[:-1])
     later = np.zeros(len(hashes), np.bool_)
     later[order[same + 1]] = True
     shared = later.copy()
@@ -98,75 +81,40 @@ def repeats(hashes: Hashes) -> Repeats:
     return Repeats(later, shared)
 
 
-def repeats_in_memory(runs: Sequence[HashedRows], of: Callable[[PairHashes], Hashes]) -> Repeats:
-    """A `FindRepeats` for few rows."""
-    return repeats(np.concatenate([of(run.hashes()) for run in runs]))
-
-
 def dedup_split(
-    runs: Sequence[HashedRows],
-    valid: Iterable[HashedRows],
-    draw: Draw,
-    *,
-    deduplicate: bool,
-    both_ways: bool = False,
-    find_repeats: FindRepeats = repeats_in_memory,
+    train: PairHashes, valid: PairHashes, draw: Draw, *, deduplicate: bool, both_ways: bool = False
 ) -> Outcomes:
-    """What becomes of each row of all runs, one after the other: [rows].
+    """What becomes of each pair of `train`: [pairs].
 
     Validation pairs are those of `valid`, and those that are drawn here: at most half of those that
-    may be. A row leaks that shares its source or its target with one of them; if a corpus is read
+    may be. A pair leaks that shares its source or its target with one of them; if a corpus is read
     `both_ways`, also one whose source is a target there, or the other way round.
     """
-    outcome = np.zeros(sum(run.n_rows for run in runs), np.uint8)
+    outcome = np.zeros(len(train.source), np.uint8)
     if deduplicate:
-        outcome[find_repeats(runs, lambda found: found.pair).later] = DUPLICATE
-    drawn = _drawn(runs, outcome == DUPLICATE, draw, find_repeats)
-    held = [run.hashes() for run in valid]
-    sources = np.concatenate([*(found.source for found in held), drawn["source"]])
-    targets = np.concatenate([*(found.target for found in held), drawn["target"]])
-    for run, span in spans(runs):
-        source, target, _ = run.hashes()
-        leaks = np.isin(source, sources) | np.isin(target, targets)
-        if both_ways:
-            leaks |= np.isin(source, targets) | np.isin(target, sources)
-        outcome[span][leaks] = LEAKAGE
-    outcome[drawn["row"]] = HELD_OUT
+        outcome[repeats(train.of_pairs()).later] = DUPLICATE
+    drawn = _drawn(train, outcome == DUPLICATE, draw)
+    sources = np.concatenate([valid.source, train.source[drawn]])
+    targets = np.concatenate([valid.target, train.target[drawn]])
+    outcome[np.isin(train.source, sources) | np.isin(train.target, targets)] = LEAKAGE
+    if both_ways:
+        outcome[np.isin(train.source, targets) | np.isin(train.target, sources)] = LEAKAGE
+    outcome[drawn] = HELD_OUT
     return outcome
 
 
-def spans(runs: Sequence[HashedRows]) -> Iterator[tuple[HashedRows, slice]]:
-    """Each run and where its rows stand among all."""
-    ends = list(accumulate((run.n_rows for run in runs), initial=0))
-    return zip(runs, map(slice, ends, ends[1:]), strict=True)
-
-
-def _drawn(
-    runs: Sequence[HashedRows], duplicate: Marks, draw: Draw, find_repeats: FindRepeats
-) -> NDArray[Any]:
-    """Rows to set aside: if possible such whose source and target occur once, else no duplicates.
-
-    A seeded hash orders them, so that no list of all candidates is needed.
-    """
-    best = np.zeros(0, _DRAWN)
+def _drawn(train: PairHashes, duplicate: Marks, draw: Draw) -> NDArray[np.int64]:
+    """Pairs to set aside, drawn by a seeded hash of their text: if possible such whose source and
+    target occur once, else no duplicates."""
     if not draw.wanted:
-        return best
-    candidate = ~find_repeats(runs, lambda found: found.source).shared
-    candidate &= ~find_repeats(runs, lambda found: found.target).shared
-    candidate[draw.n_drawn_from :] = False
-    if np.count_nonzero(candidate) < 2 * draw.wanted:
-        candidate = ~duplicate
-        candidate[draw.n_drawn_from :] = False
-    wanted = min(draw.wanted, int(np.count_nonzero(candidate)) // 2)
-    for run, span in spans(runs):
-        rows = np.flatnonzero(candidate[span])
-        source, target, pair = (hashes[rows] for hashes in run.hashes())
-        some = np.empty(len(rows), _DRAWN)
-        some["key"], some["row"] = _shuffled(pair, draw.seed), rows + span.start
-        some["source"], some["target"] = source, target
-        best = np.concatenate([best, some])
-        best = best[np.argsort(best["key"], kind="stable")[:wanted]]
-    return best
+        return np.zeros(0, np.int64)
+    alone = ~(repeats(train.source).shared | repeats(train.target).shared)
+    candidates = np.flatnonzero(alone[: draw.n_drawn_from])
+    if len(candidates) < 2 * draw.wanted:
+        candidates = np.flatnonzero(~duplicate[: draw.n_drawn_from])
+    chosen = PairHashes(train.source[candidates], train.target[candidates])
+    order = np.argsort(_shuffled(chosen.of_pairs(), draw.seed), kind="stable")
+    return candidates[order[: min(draw.wanted, len(candidates) // 2)]]
 
 
 def _shuffled(hashes: Hashes, seed: int) -> Hashes:

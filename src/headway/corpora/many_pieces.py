@@ -1,37 +1,23 @@
-"""A corpus cleaned piece by piece: by several processes, in flat memory, gone on with when ended.
+"""A corpus cleaned piece by piece: by several processes, in little memory, gone on with when ended.
 
 What a pair by itself can tell is found once for each piece and kept in a folder of its own. Only
-its hashes are held against those of all other pieces, and they stay on disk too.
+its hashes, 16 bytes, are held in memory against those of all other pairs.
 """
 
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from functools import partial
-from itertools import accumulate, chain, count, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.core.cleaning import Pair, Report, clean_pairs
-from headway.core.dedup_split import (
-    DROPPED,
-    KEPT,
-    HashedRows,
-    Hashes,
-    Marks,
-    PairHashes,
-    Repeats,
-    dedup_split,
-    in_memory,
-    pair_hashes,
-    repeats,
-    spans,
-)
+from headway.core.dedup_split import DROPPED, KEPT, Marks, PairHashes, dedup_split, hashed
 from headway.core.runtime import available_cores
 from headway.corpora.cache import read_sealed, reopened, sealed_folder
 from headway.corpora.corpus import Corpus, read_pairs
@@ -51,8 +37,6 @@ PIECE_PAIRS = 50_000
 """Pairs read for a piece. Another number gives the same corpus from other pieces."""
 PIECE_CHARACTERS = 1 << 24
 """A piece ends with the pair that brings it to so many."""
-HASHES_AT_ONCE = 1 << 21
-"""Hashes compared at a time, each of 50 bytes or so."""
 PIECES_ALONE = 4
 """Pieces that one process does sooner than it starts others: a corpus of 200,000 pairs."""
 
@@ -71,21 +55,16 @@ def cleaned_in_pieces(
     clean = partial(_clean, cleaning, work, n_workers)
     valid = list(clean("valid", cleaning.valid, valid_report)) if cleaning.valid else []
     train = list(clean("train", cleaning.corpus, read))
-    runs, valid_runs = (
-        [HashedRows(one.piece.n_rows, partial(hashes, one.piece)) for one in some]
-        for some in (train, valid)
-    )
     n_rows: Counter[str] = Counter()
     for one in train:
         for file, rows in one.piece.rows_by_file():
             n_rows[file] += len(rows)
     outcome = dedup_split(
-        runs,
-        valid_runs,
+        hashes(one.piece for one in train),
+        hashes(one.piece for one in valid),
         cleaning.corpus.draw(n_rows, 0 if cleaning.valid else cleaning.hold_out, cleaning.seed),
         deduplicate=cleaning.settings.deduplicate,
         both_ways=cleaning.corpus.both_ways,
-        find_repeats=find_repeats,
     )
     for one in train:
         add_report(cleaned, one.report)
@@ -93,11 +72,13 @@ def cleaned_in_pieces(
         add_report(valid_report, one.report)
 
     def fill(part: Path) -> CleanedPairs:
-        pieces, held_out = [], []
-        for one, (_, span) in zip(train, spans(runs), strict=True):
-            cleaning.progress("comparing", span.start, len(outcome))
-            held_out += taken_out(one.piece, outcome[span], cleaned)
-            pieces.append(moved(one.piece, part, outcome[span] == KEPT))
+        pieces, held_out, start = [], [], 0
+        for piece, _, _ in train:
+            cleaning.progress("comparing", start, len(outcome))
+            own = outcome[start : start + piece.n_rows]
+            held_out += taken_out(piece, own, cleaned)
+            pieces.append(moved(piece, part, own == KEPT))
+            start += piece.n_rows
         for reason in filter(cleaned.dropped.__contains__, DROPPED.values()):  # in their order
             cleaned.dropped[reason] = cleaned.dropped.pop(reason)
             cleaned.examples[reason] = cleaned.examples.pop(reason)
@@ -113,43 +94,6 @@ def cleaned_in_pieces(
         )
 
     return fill
-
-
-def find_repeats(runs: Sequence[HashedRows], of: Callable[[PairHashes], Hashes]) -> Repeats:
-    """Mark the rows of which one of the three hashes occurs more than once, in memory that stays
-    flat: all hashes between two bounds are read from every run, sorted, and forgotten."""
-    return repeats_among([run.n_rows for run in runs], lambda: (of(run.hashes()) for run in runs))
-
-
-def repeats_among(sizes: Sequence[int], runs: Callable[[], Iterable[Hashes]]) -> Repeats:
-    """Mark the rows whose hash occurs more than once.
-
-    `runs` gives all hashes anew each time that it is called, in runs of these `sizes`; row 0 of a
-    run follows the last one before it.
-    """
-    n_rows = sum(sizes)
-    later, shared = np.zeros(n_rows, np.bool_), np.zeros(n_rows, np.bool_)
-    n_parts = -(-n_rows // HASHES_AT_ONCE) or 1
-    for part in range(n_parts):
-        least = np.uint64(part * 2**64 // n_parts)
-        most = np.uint64((part + 1) * 2**64 // n_parts - 1)
-        found = list(_between(least, most, sizes, runs()))
-        if not found:
-            continue
-        values, rows = (np.concatenate(column) for column in zip(*found, strict=True))
-        marks = repeats(values)
-        later[rows[marks.later]] = True
-        shared[rows[marks.shared]] = True
-    return Repeats(later, shared)
-
-
-def _between(
-    least: np.uint64, most: np.uint64, sizes: Sequence[int], runs: Iterable[Hashes]
-) -> Iterator[tuple[Hashes, NDArray[np.int64]]]:
-    """The hashes of each run that lie between two, and their rows."""
-    for first, hashes in zip(accumulate(sizes, initial=0), runs, strict=False):
-        inside = np.flatnonzero((hashes >= least) & (hashes <= most))
-        yield hashes[inside], inside + first
 
 
 def moved(piece: Piece, folder: Path, kept: Marks | None = None) -> Piece:
@@ -223,8 +167,7 @@ def _cleaned(block: PairColumns, settings: NotedCleaning, part: Path, name: str)
     report = Report()
     pairs = list(clean_pairs(block.pairs(), settings, report, settings.judge))
     piece = write_piece(part, name, pairs)
-    source, target, _ = in_memory(pairs).hashes()
-    np.concatenate([source, target]).tofile(part / f"{name}.hashes")
+    np.concatenate(hashed(pairs)).tofile(part / f"{name}.hashes")
     return {
         "n_rows": piece.n_rows,
         "files": piece.files,
@@ -233,10 +176,11 @@ def _cleaned(block: PairColumns, settings: NotedCleaning, part: Path, name: str)
     }
 
 
-def hashes(piece: Piece) -> PairHashes:
-    both = np.fromfile(piece.folder / f"{piece.name}.hashes", np.uint64)
-    source, target = np.split(both, 2)
-    return PairHashes(source, target, pair_hashes(source, target))
+def hashes(pieces: Iterable[Piece]) -> PairHashes:
+    """Of all pairs of some pieces, one after the other."""
+    files = (one.folder / f"{one.name}.hashes" for one in pieces)
+    both = [np.fromfile(file, np.uint64).reshape(2, -1) for file in files]
+    return PairHashes(*np.concatenate([np.zeros((2, 0), np.uint64), *both], axis=1))
 
 
 def _clean(

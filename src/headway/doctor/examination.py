@@ -1,11 +1,9 @@
 """One pass over the clean pairs, in which every check takes part."""
 
 import random
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,13 +50,11 @@ class Examined(NamedTuple):
     again: Callable[[], Iterator[Pair]]
     """All training pairs once more, for what is told at the end."""
     own_codes: Patterns
-    folder: Path
-    """For what does not fit into memory."""
 
 
 CHECKS: dict[Any, Callable[[Examined], Any]] = {
     ScriptCheck: lambda of: ScriptCheck(of.log, *of.languages),
-    RepeatCheck: lambda of: RepeatCheck(of.log, of.folder, of.valid, of.again),
+    RepeatCheck: lambda of: RepeatCheck(of.log, of.valid, of.again),
     CharacterCheck: lambda of: CharacterCheck(of.log),
     AgreementCheck: lambda of: AgreementCheck(of.log, of.own_codes),
     TranslationCheck: lambda of: TranslationCheck(of.log, of.drawn, of.declared),
@@ -95,7 +91,7 @@ def examine(
     hear: Callable[[Symptom, Pair, str], None] | None = None,
     progress: Progress = unseen,
 ) -> Examination:
-    """Look at every clean training pair, and at what was dropped; memory stays flat.
+    """Look at every clean training pair, and at what was dropped; memory holds 16 bytes a pair.
 
     `directions` gives the languages of each file by its name, where they are not the same in all.
     `hear` is told of every pair that shows a symptom.
@@ -106,30 +102,29 @@ def examine(
         for file, (source, target) in (directions or {}).items()
     }
     log = FindingsLog(hear)
-    with tempfile.TemporaryDirectory(prefix="headway-doctor-") as folder:
-        sizes = SizeExaminer()
-        alignment = Alignment(log)
-        drawn, valid = _drawn(cleaned, seed), batches(cleaned.pairs("valid"))
-        named = source_language, target_language
-        again = partial(cleaned.pairs, "train")
-        of = Examined(log, named, declared, drawn, valid, again, tools.own_codes, Path(folder))
-        checks = {kind: build(of) for kind, build in CHECKS.items()}
-        n_sampled = min(report.kept, tools.slow_pairs)
-        rows = frozenset(random.Random(seed).sample(range(report.kept), n_sampled))
-        heard = LanguageCheck(log, named, tools.detect, rows) if tools.detect else None
-        streamed = (sizes, alignment, *checks.values(), *((heard,) if heard else ()))
-        n_pairs = 0
-        for batch in batches(cleaned.pairs("train"), declared):
-            for one in streamed:
-                one.add(batch)
-            n_pairs += len(batch.pairs)
-            progress("examining", batch.first_row, report.kept)
-        for told in (alignment, *((heard,) if heard else ())):
-            told.conclude()
-        for kind, check in checks.items():
-            if hasattr(check, "conclude"):
-                check.conclude()
-            log.conclude(kind.symptoms, n_pairs)
+    sizes = SizeExaminer()
+    alignment = Alignment(log)
+    drawn, valid = _drawn(cleaned, seed), batches(cleaned.pairs("valid"))
+    named = source_language, target_language
+    again = partial(cleaned.pairs, "train")
+    of = Examined(log, named, declared, drawn, valid, again, tools.own_codes)
+    checks = {kind: build(of) for kind, build in CHECKS.items()}
+    n_sampled = min(report.kept, tools.slow_pairs)
+    rows = frozenset(random.Random(seed).sample(range(report.kept), n_sampled))
+    heard = LanguageCheck(log, named, tools.detect, rows) if tools.detect else None
+    streamed = (sizes, alignment, *checks.values(), *((heard,) if heard else ()))
+    n_pairs = 0
+    for batch in batches(cleaned.pairs("train"), declared):
+        for one in streamed:
+            one.add(batch)
+        n_pairs += len(batch.pairs)
+        progress("examining", batch.first_row, report.kept)
+    for told in (alignment, *((heard,) if heard else ())):
+        told.conclude()
+    for kind, check in checks.items():
+        if hasattr(check, "conclude"):
+            check.conclude()
+        log.conclude(kind.symptoms, n_pairs)
     for finding in (*dropped(report), *mended(report)):
         log.add(finding)
     return Examination(

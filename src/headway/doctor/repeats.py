@@ -1,19 +1,16 @@
 """Texts that differ in case, digits, punctuation or spaces only: repeated, or leaked into training.
 
-Each text becomes a hash of its letters. Those of the validation set stay in memory, those of the
-training set go to disk, so that memory stays flat.
+Each text becomes a hash of its letters, and these stay in memory: 16 bytes a pair.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.core.cleaning import Pair
-from headway.core.dedup_split import pair_hashes
-from headway.corpora.many_pieces import repeats_among
-from headway.doctor.batches import Hashes, PairBatch, folded_hashes
+from headway.core.dedup_split import Hashes, Marks, PairHashes, repeats
+from headway.doctor.batches import PairBatch, folded_hashes
 from headway.doctor.findings import EXAMPLES, FindingsLog, Symptom
 
 NEAR_DUPLICATE = Symptom(
@@ -40,8 +37,6 @@ NEAR_LEAKAGE = Symptom(
     "Remove these pairs from the training files, or choose other validation pairs.",
 )
 
-Marks = NDArray[np.bool_]
-
 
 class RepeatCheck:
     symptoms = NEAR_DUPLICATE, TRANSLATED_TWICE, NEAR_LEAKAGE
@@ -49,14 +44,13 @@ class RepeatCheck:
     def __init__(
         self,
         log: FindingsLog,
-        folder: Path,
         valid: Iterable[PairBatch],
         again: Callable[[], Iterator[Pair]],
     ) -> None:
-        """Use `folder` for hashes; `valid` are the pairs that training should not contain, `again`
-        gives all of training once more, to show some."""
+        """`valid` are the pairs that training should not contain, `again` gives all of training
+        once more, to show some."""
         self._log, self._again = log, again
-        self._sources, self._pairs = _Hashes(folder / "source"), _Hashes(folder / "pair")
+        self._sources, self._pairs = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
         folded = [[folded_hashes(side) for side in batch.sides] for batch in valid]
         self._valid = [
             np.unique(np.concatenate([np.zeros(0, np.uint64), *(sides[n] for sides in folded)]))
@@ -64,24 +58,24 @@ class RepeatCheck:
         ]
 
     def add(self, batch: PairBatch) -> None:
-        source, target = (folded_hashes(side) for side in batch.sides)
-        self._sources.add(source)
-        self._pairs.add(pair_hashes(source, target))
-        leaks = np.isin(source, self._valid[0]) | np.isin(target, self._valid[1])
+        found = PairHashes(*map(folded_hashes, batch.sides))
+        self._sources.append(found.source)
+        self._pairs.append(found.of_pairs())
+        leaks = np.isin(found.source, self._valid[0]) | np.isin(found.target, self._valid[1])
         for pair in batch.marked(leaks):
             self._log.take(NEAR_LEAKAGE, pair)
 
     def conclude(self) -> None:
-        repeated = self._pairs.repeated()
-        several = self._sources.repeated() & ~repeated
-        self._show(NEAR_DUPLICATE, repeated, self._pairs)
-        self._show(TRANSLATED_TWICE, several, self._sources)
+        sources, pairs = np.concatenate(self._sources), np.concatenate(self._pairs)
+        repeated = repeats(pairs).later
+        self._show(NEAR_DUPLICATE, repeated, pairs)
+        self._show(TRANSLATED_TWICE, repeats(sources).later & ~repeated, sources)
 
-    def _show(self, symptom: Symptom, marks: Marks, hashes: "_Hashes") -> None:
+    def _show(self, symptom: Symptom, marks: Marks, hashes: Hashes) -> None:
         """Take down the marked pairs: all of them if each is heard, else those to be shown."""
         n_marked = np.count_nonzero(marks)
         rows = np.flatnonzero(marks) if self._log.heard else _first(marks, EXAMPLES)
-        twins = hashes.first_of_its_kind(rows[:EXAMPLES].tolist())
+        twins = {row: int(np.argmax(hashes == hashes[row])) for row in rows[:EXAMPLES].tolist()}
         first_rows = set(twins.values())
         first: dict[int, Pair] = {}
         for row, pair in enumerate(self._again() if n_marked else ()):
@@ -99,29 +93,3 @@ def _first(marks: Marks, n: int) -> NDArray[np.int64]:
     """The first `n` marked rows, without listing all others."""
     end = int(np.searchsorted(np.cumsum(marks, dtype=np.uint32), n)) + 1
     return np.flatnonzero(marks[:end])
-
-
-class _Hashes:
-    """Hashes of rows, in a file."""
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._n_rows = path, 0
-
-    def add(self, hashes: Hashes) -> None:
-        with self._path.open("ab") as file:
-            hashes.tofile(file)
-        self._n_rows += len(hashes)
-
-    def repeated(self) -> Marks:
-        """Which rows have the hash of an earlier one: [rows]."""
-        return repeats_among([self._n_rows], lambda: [self._read()]).later
-
-    def first_of_its_kind(self, rows: Sequence[int]) -> dict[int, int]:
-        """The first row with the hash of each of some rows."""
-        hashes = self._read()
-        return {row: int(np.argmax(hashes == hashes[row])) for row in rows}
-
-    def _read(self) -> Hashes:
-        if not self._n_rows:
-            return np.zeros(0, np.uint64)
-        return np.memmap(self._path, np.uint64, "r")
