@@ -22,7 +22,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headway.core.loss import projected_label_smoothed
-from headway.core.training_settings import linear_rate
+from headway.core.schedules import linear_rate
 from headway.language_models.models import LANGUAGE_MODELS, PRESETS
 
 BEGIN, ASKED, FIRST, N_KINDS = 2, 4, 5, 8

@@ -15,9 +15,9 @@ from headway.core.bleu import bleu_statistics
 from headway.core.dataset import EncodedPairs, PairsSettings, prepare_in_memory
 from headway.core.hypothesis import DecodingSettings
 from headway.core.loss import projected_label_smoothed
+from headway.core.schedules import linear_rate
 from headway.core.search import SearchRequest, decode_all
 from headway.core.subwords import TextSettings
-from headway.core.training_settings import linear_rate
 from headway.core.transformer import Transformer, TransformerConfig
 
 

@@ -23,7 +23,7 @@ SIDE_ROOMS = (
     "translation/coded", "translation/mixture", "translation/portions", "translation/prefixes",
     "translation/terms", "translation/tuning", "runs/checking", "runs/parent", "runs/resuming",
     "operations/frozen", "operations/processes", "operations/recovery",
-    "core/beam", "core/cache", "core/greedy", "core/resume", "core/setting_errors",
+    "core/beam", "core/kv_cache", "core/greedy", "core/resume", "core/setting_errors",
     "tokenizers/word", "commands/translate_documents",
 )  # fmt: skip
 

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from headway.core.training_settings import linear_rate
+from headway.core.schedules import linear_rate
 
 N_SHAPES, PIXELS, CHANNELS = 6, 16, 16
 N_LETTERS, N_STEPS, WIDTH = 8, 14, 48

@@ -4,12 +4,7 @@ import itertools
 
 import pytest
 
-from headway.core.training_settings import (
-    cosine_rate,
-    inverse_square_root_rate,
-    linear_rate,
-    paper_peak,
-)
+from headway.core.schedules import cosine_rate, inverse_square_root_rate, linear_rate, paper_peak
 
 
 def equation_3(step: int) -> float:

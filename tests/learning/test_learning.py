@@ -8,8 +8,8 @@ from headway.core.batching import pad
 from headway.core.hypothesis import DecodingSettings, Rules
 from headway.core.loss import projected_label_smoothed
 from headway.core.optimizer import FlatAdam
+from headway.core.schedules import cosine_rate
 from headway.core.search import search
-from headway.core.training_settings import cosine_rate
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.earlier_translators.bytenet import ByteNet, ByteNetConfig
 from headway.earlier_translators.convolutional import Convolutional, ConvolutionalConfig

@@ -27,9 +27,9 @@ from torch import nn
 from headway.core import trainer as loop
 from headway.core.errors import ConfigError, RunError
 from headway.core.run_folder import RunFolder
+from headway.core.schedules import DECAYING
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Batch, Validation
-from headway.core.training_settings import DECAYING
 from headway.exchange.curves import planned
 from headway.operations.time_budget import SMALL, PlannedTraining, planned_step
 from headway.runs.gradient import trainer_of

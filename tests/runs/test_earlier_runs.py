@@ -14,8 +14,8 @@ from everyday_run import command
 from safetensors.torch import load_file
 
 from headway.core.run_folder import RunFolder
+from headway.core.schedules import paper_peak
 from headway.core.settings import upgraded
-from headway.core.training_settings import paper_peak
 from headway.runs.settings import Settings
 from headway.translation.spec import SPEC
 from headway.translator import Translator

@@ -180,7 +180,7 @@ class MultiHeadAttention(nn.Module):
         """One long vector per position cut into one short vector per head."""
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
 
-    # What `headway.core.cache` asks of it at a step of decoding, for kinds that know positions.
+    # What `headway.core.kv_cache` asks of it at a step of decoding, for kinds that know positions.
 
     def recent(self, state: Any) -> Any:
         """The `StackState` as it is seen from the next token: all of it."""

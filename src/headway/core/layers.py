@@ -109,7 +109,7 @@ class Layer(nn.Module):
 
 
 class Stack(nn.ModuleList):
-    """Layers one upon another, named by their numbers; token by token: `headway.core.cache`."""
+    """Layers one upon another, named by their numbers; token by token: `headway.core.kv_cache`."""
 
     def __iter__(self) -> Iterator[Layer]:
         return cast("Iterator[Layer]", super().__iter__())

@@ -20,10 +20,15 @@ _WORDS = {
 }
 
 
+def closest(given: str, known: Iterable[str]) -> str:
+    """What is known and most like it; nothing where none is close."""
+    return next(iter(difflib.get_close_matches(given, list(known), n=1)), "")
+
+
 def suggestion(given: str, known: Iterable[str]) -> str:
     """` Did you mean ..?`, where something known is close."""
-    close = difflib.get_close_matches(given, list(known), n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    close = closest(given, known)
+    return f" Did you mean {close!r}?" if close else ""
 
 
 def unknown_name(option: str, given: str, known: Iterable[str]) -> ConfigError:
@@ -44,8 +49,8 @@ def unknown_section(
 
 def unknown_key(key: str, known: Iterable[str], section: str) -> ConfigError:
     """For a key that a section has not."""
-    remedy = suggestion(key, known).strip().replace("D", "d", 1)
-    remedy = remedy or f"it has {', '.join(known) or 'no keys'}."
+    close = closest(key, known)
+    remedy = f"did you mean {close!r}?" if close else f"it has {', '.join(known) or 'no keys'}."
     return ConfigError(f"unknown key {key!r} in [{section}]; {remedy}")
 
 

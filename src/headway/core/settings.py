@@ -1,7 +1,7 @@
 """Presets, and what settings of earlier versions mean today."""
 
 from headway.core.config import Sections, merge
-from headway.core.training_settings import paper_peak
+from headway.core.schedules import paper_peak
 
 TRANSLATION = "translation"
 """The task of a run that does not say: there was no other once."""

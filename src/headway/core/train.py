@@ -23,13 +23,14 @@ from headway.core.errors import ConfigError, DataError, StoppedError, command
 from headway.core.hypothesis import DecodingSettings
 from headway.core.optimizer import FlatAdam, load_weights
 from headway.core.run_folder import RunFolder
+from headway.core.schedules import paper_peak
 from headway.core.setting_errors import unknown_name
 from headway.core.settings import PRESETS, TRANSLATION, upgraded
 from headway.core.subwords import TextSettings
 from headway.core.tensor_files import load_tensors
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Callback, Progress, Reporter, Task, Validation
-from headway.core.training_settings import TrainingSettings, paper_peak
+from headway.core.training_settings import TrainingSettings
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.core.translation_task import TranslationTask, TranslationTraining
 

@@ -17,6 +17,7 @@ from headway.core.dropout import set_dropout
 from headway.core.errors import HeadwayError, RunError, UserError, refuse_out_of_reach
 from headway.core.optimizer import FlatAdam, load_weights
 from headway.core.run_folder import RunFolder
+from headway.core.schedules import DECAYING
 from headway.core.tensor_files import save_tensors
 from headway.core.training_interfaces import (
     Batch,
@@ -27,7 +28,7 @@ from headway.core.training_interfaces import (
     TaskState,
     Validation,
 )
-from headway.core.training_settings import DECAYING, TrainingSettings
+from headway.core.training_settings import TrainingSettings
 
 AnyTask = TypeVar("AnyTask", bound=Task)
 Result = TypeVar("Result")

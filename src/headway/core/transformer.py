@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from headway.core import cache
+from headway.core import kv_cache
 from headway.core.attention import MultiHeadAttention, causal_mask, padding_mask
 from headway.core.dropout import Dropout, check_dropout
 from headway.core.embedding import (
@@ -224,23 +224,23 @@ class Transformer(nn.Module):
         self,
         source: Int[Tensor, "rows source"] | None,
         prefix: Int[Tensor, "rows prefix"] | None = None,
-    ) -> cache.StackState:
+    ) -> kv_cache.StackState:
         """Read the source once, and the prefix if any; see `StepDecoder`."""
         if source is None:
             raise ConfigError(NEEDS_SOURCE)
-        state = cache.start(self.decoder, len(source), *self.encode(source))
+        state = kv_cache.start(self.decoder, len(source), *self.encode(source))
         for token in () if prefix is None else prefix.unbind(1):
             x = self.embed_target(token[:, None], state.length)[:, 0]
-            _, state, _ = cache.step(self.decoder, x, state)
+            _, state, _ = kv_cache.step(self.decoder, x, state)
         return state
 
     @torch.no_grad()
     def step(
-        self, state: cache.StackState, last: Int[Tensor, " rows"], want_attention: bool = False
+        self, state: kv_cache.StackState, last: Int[Tensor, " rows"], want_attention: bool = False
     ) -> Step:
         """Feed one token per row behind the cached ones; see `StepDecoder`."""
         x = self.embed_target(last[:, None], state.length)[:, 0]
-        x, after, weights = cache.step(self.decoder, x, state)
+        x, after, weights = kv_cache.step(self.decoder, x, state)
         logits = project(self.decoder_norm(x), self.output_weight, self.output_bias).float()
         attention = None
         if want_attention and weights is not None:

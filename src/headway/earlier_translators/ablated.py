@@ -103,7 +103,7 @@ class Ablated(Transformer):
 
     So all that is left begins with the weights that the whole Transformer has from the same seed.
     Decoding runs the decoder over all that was written, at every step: without the causal mask a
-    new token changes those before it, and `headway.core.cache` knows the standard bricks
+    new token changes those before it, and `headway.core.kv_cache` knows the standard bricks
     only. It is slower by the length of the text, and one pass by construction.
     """
 

@@ -14,9 +14,9 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from headway.core.cache import kept_sentences
 from headway.core.dropout import Dropout
 from headway.core.errors import ConfigError
+from headway.core.kv_cache import kept_sentences
 
 HALF = math.sqrt(0.5)
 """A sum of two parts is multiplied by it, so that its variance stays that of one (Gehring et al.

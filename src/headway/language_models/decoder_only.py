@@ -11,12 +11,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from headway.core import cache
+from headway.core import kv_cache
 from headway.core.attention import MultiHeadAttention, ReadyMask
-from headway.core.cache import Cache, StackState
 from headway.core.dropout import Dropout
 from headway.core.embedding import TokenEmbedding, output_matrix
 from headway.core.interfaces import Step
+from headway.core.kv_cache import Cache, StackState
 from headway.core.layers import Activation, Norm, Stack
 from headway.core.transformer import initialize, last_norm, layer
 from headway.language_models.interfaces import Carried, Read, TextModel, prompt
@@ -83,22 +83,24 @@ class DecoderOnly(TextModel):
         self,
         source: Int[Tensor, "rows source"] | None,
         prefix: Int[Tensor, "rows prefix"] | None = None,
-    ) -> cache.StackState:
+    ) -> StackState:
         """Read the prefix in one pass; see `StepDecoder`."""
         ids = prompt(source, prefix, self.output_weight)
         return read_prefix(
             self.stack,
             self.embed(ids),
-            cache.start(self.stack, len(ids)),
+            kv_cache.start(self.stack, len(ids)),
             self.config.past(ids.shape[1], ids.device),
         )
 
     @torch.no_grad()
     def step(
-        self, state: cache.StackState, last: Int[Tensor, " rows"], want_attention: bool = False
+        self, state: StackState, last: Int[Tensor, " rows"], want_attention: bool = False
     ) -> Step:
         """One more token for each row; see `StepDecoder`. There is no source to attend to."""
-        x, after, _ = cache.step(self.stack, self.embed(last[:, None], state.length)[:, 0], state)
+        x, after, _ = kv_cache.step(
+            self.stack, self.embed(last[:, None], state.length)[:, 0], state
+        )
         return Step(self.logits(self.norm(x)).float(), after, None)
 
 

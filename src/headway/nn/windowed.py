@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headway.core.attention import MultiHeadAttention, ReadyMask, causal_mask
-from headway.core.cache import StackState
+from headway.core.kv_cache import StackState
 from headway.nn.positions import PositionedAttention, RelativePositions, with_bias
 
 LEAST_BLOCK = 16

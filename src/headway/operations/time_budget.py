@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headway.core.errors import ConfigError, refuse_below, refuse_beyond
+from headway.core.schedules import DECAYING
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Callback
-from headway.core.training_settings import DECAYING, TrainingSettings
+from headway.core.training_settings import TrainingSettings
 from headway.operations.option_errors import nothing_to_draw_anew
 
 _LONGEST_DAYS = 3_650

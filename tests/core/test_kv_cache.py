@@ -5,7 +5,7 @@ import torch
 from small_stack import stack
 
 from headway.core.attention import causal_mask
-from headway.core.cache import start, step
+from headway.core.kv_cache import start, step
 
 
 @pytest.mark.parametrize("crosses", [False, True])
