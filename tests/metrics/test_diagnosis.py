@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headway.core.bleu import bleu_statistics
-from headway.metrics.diagnosis import diagnose
+from headway.metrics.diagnosis import diagnose, words
 from headway.metrics.evaluation import by_length, compare, measure, summarize
 from headway.metrics.score_card import score_card
 from headway.translation.measuring import below_use
@@ -127,12 +127,8 @@ def test_loops_are_told_unless_the_reference_goes_round_as_well():
     assert "loops" not in notes(outputs, references)
 
 
-def test_a_shift_is_told_first():
-    _, references, outputs = sound()
-    del outputs[5]
-    found = list(notes([*outputs, ""], references).values())
-    assert [note.fault for note in found] == ["shifted lines", "blank output"]
-    assert "references 1 line(s) further down" in found[0].finding
+def test_a_word_of_chinese_is_a_character():
+    assert words("我爱Python 3，你呢？") == ["我", "爱", "python", "3", "你", "呢"]
 
 
 def test_one_of_several_references_excuses():

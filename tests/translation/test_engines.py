@@ -110,4 +110,4 @@ def test_training_refuses_it_before_it_begins(tmp_path: Path, everyday_files: tu
     files = ["--source", names[0], "--target", names[1], "--out", str(tmp_path / "run")]
     refused = command("train", *files, "--runtime.engine", "ctranslate2")
     assert refused.status == 2
-    assert "runtime.engine ctranslate2, which is for `headway translate`" in refused.err
+    assert "runtime.engine ctranslate2, which `headway translate` takes" in refused.err

@@ -2,12 +2,16 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.core.hypothesis import penalty
+from headway.core.hypothesis import DecodingSettings, penalty
+from headway.core.search import SearchRequest
+from headway.core.subwords import SpecialIds
 from headway.languages.sentences import AtOnce
 from headway.localization.placeholders.own_codes import compiled
 from headway.localization.placeholders.segments import Code, Segment
@@ -17,7 +21,6 @@ from headway.translation.portions import (
     Portions,
     combined,
     translate_segments,
-    translate_texts,
 )
 
 TEXTS = st.lists(st.text(alphabet="abC. \n?!。，第", max_size=30), max_size=4)
@@ -40,7 +43,12 @@ def alternative(target: str, *log_probs: float, complete: bool = True) -> Altern
     )
 
 
-def same(texts: list[str]) -> list[Translation]:
+REQUEST = SearchRequest(
+    SpecialIds(0, 1, 2, 3), DecodingSettings(length_penalty=ALPHA), torch.device("cpu")
+)
+
+
+def same(texts: Sequence[str], _request: SearchRequest = REQUEST) -> list[Translation]:
     """A model that copies."""
     return [Translation(text, [text], [alternative(text, -1.0, -0.5)], 0) for text in texts]
 
@@ -50,7 +58,7 @@ PORTIONS = Portions(AtOnce(1, 20), len, None)
 
 @given(TEXTS)
 def test_a_model_that_copies_gives_the_text_back(texts):
-    found = translate_texts(texts, PORTIONS, same, alpha=ALPHA, n_best=1)
+    found = PORTIONS(texts, REQUEST, same)
     for text, one in zip(texts, found, strict=True):
         assert one.source == text
         # between Chinese sentences there is no space, between others there is some
@@ -69,7 +77,7 @@ def test_a_users_code_is_not_cut():
 
 
 def test_what_fits_is_translated_as_before():
-    [one] = translate_texts(["A short text"], PORTIONS, same, alpha=ALPHA, n_best=1)
+    [one] = PORTIONS(["A short text"], REQUEST, same)
     assert one == same(["A short text"])[0]
     assert one.parts == ()
 

@@ -19,7 +19,7 @@ from headway.runs.settings import Settings
 from headway.translation import tuning_corrections, tuning_data
 from headway.translation.replacements import Correction, Replacement
 from headway.translation.spec import SPEC
-from headway.translation.tuning import TakenUp, tuning_task
+from headway.translation.tuning import TakenUp, TuningTask
 from headway.translation.tuning_data import TunedPairs
 
 
@@ -131,7 +131,7 @@ def test_what_is_measured_on_holds_also_what_no_replacement_explains(parent):
 def test_what_is_taken_up_is_counted_and_told(parent, fix):
     found = read(parent, fix)
     settings = Settings.of(RunFolder(parent / "run").settings(), SPEC)
-    task = tuning_task(settings, found, torch.device("cpu"), decode_all)
+    task = TuningTask(settings, found, torch.device("cpu"), decode_all)
     wanted = list(task.valid_texts)
     n = len(wanted) - found.n_like
     task.before = {"like": ["它，也"] * found.n_like}

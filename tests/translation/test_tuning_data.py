@@ -19,7 +19,7 @@ from headway.runs.settings import Settings
 from headway.translation import tuning_data
 from headway.translation.pairs import Pairs
 from headway.translation.spec import SPEC
-from headway.translation.tuning import TIE, tuning_task
+from headway.translation.tuning import TIE, TuningTask
 from headway.translation.tuning_data import TunedPairs, missing
 
 STEPS = ["--training.max-steps=6", "--training.checkpoint-every=3", "--runtime.threads=1"]
@@ -114,7 +114,7 @@ def test_few_new_pairs_are_all_learned_and_validated_on_beside_the_parents(paren
     assert len(valid) > found.n_new_valid == 8
     assert weights is not None
     assert weights[:8].sum() == pytest.approx(tuning_data.FEW_AS)
-    task = tuning_task(
+    task = TuningTask(
         Settings.of(RunFolder(parent / "run").settings(), SPEC),
         found,
         torch.device("cpu"),
@@ -157,7 +157,7 @@ def test_what_is_gone_or_changed_is_named(parent, own, tmp_path):
 def test_the_best_new_score_within_what_may_be_forgotten_is_chosen(parent, own):
     found = read(parent, own)
     settings = Settings.of(RunFolder(parent / "run").settings(), SPEC)
-    task = tuning_task(settings, found, torch.device("cpu"), decode_all)
+    task = TuningTask(settings, found, torch.device("cpu"), decode_all)
     before = [50.0, 90.0]
     ranks = [
         task.limited(new + TIE * old, before[1] - old)
@@ -166,7 +166,7 @@ def test_the_best_new_score_within_what_may_be_forgotten_is_chosen(parent, own):
     assert ranks == sorted(ranks), "the more is forgotten beyond the limit, the worse"
     assert ranks[1] < 0 < ranks[2]
     task.before = {"greedy": before, "searched": before}
-    again = tuning_task(settings, found, torch.device("cpu"), decode_all)
+    again = TuningTask(settings, found, torch.device("cpu"), decode_all)
     again.load_state_dict(task.state_dict())
     assert again.before == task.before
 

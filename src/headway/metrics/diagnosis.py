@@ -2,13 +2,10 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float64
 
 from headway.core.bleu import SentenceStatistics
 from headway.languages.scripts import UNSPACED_SCRIPTS
@@ -63,19 +60,6 @@ def diagnose(
     """
     scored = ScoredOutput(outputs, [references, *more_references], sources, bleu)
     return [note for check in _CHECKS for note in check(scored)]
-
-
-def _order(scored: ScoredOutput) -> Iterator[Note]:
-    shift = find_shift(scored.outputs, scored.references[0])
-    if shift is not None:
-        yield Note(
-            "shifted lines",
-            f"From line {shift.first + 1:,} to {shift.last + 1:,} outputs go with the references "
-            f"{abs(shift.lines)} line(s) further {'down' if shift.lines > 0 else 'up'} (overlap of "
-            f"words {shift.shifted:.2f}, as given {shift.straight:.2f}).",
-            [shift.first + 1],
-            "A line is missing, or split in two, above: compare the files there.",
-        )
 
 
 def _blank(scored: ScoredOutput) -> Iterator[Note]:
@@ -200,7 +184,6 @@ def _length(scored: ScoredOutput) -> Iterator[Note]:
 
 
 _CHECKS: tuple[Callable[[ScoredOutput], Iterator[Note]], ...] = (
-    _order,
     _blank,
     _marks,
     _copies,
@@ -218,67 +201,8 @@ def _examples(found: Sequence[int]) -> list[int]:
     return [i + 1 for i in found[:N_EXAMPLES]]
 
 
-# -- lines that go with other references ------------------------------------------------------
-
-SHIFTS = (-3, -2, -1, 1, 2, 3)
-LEAST_LINES, LEAST_GAIN = 20, 0.1
-"""A shift is believed if it fits this many lines, and by this much better on average."""
 _ALONE = "".join(UNSPACED_SCRIPTS.values())
 _WORD = re.compile(rf"[{_ALONE}]|[^\W{_ALONE}]+")
-
-
-class OutputShift(NamedTuple):
-    """A stretch of lines that fits other references better than its own."""
-
-    first: int
-    last: int
-    """Places of the lines, from 0, both included."""
-    lines: int
-    """Output n goes with reference n + lines."""
-    shifted: float
-    straight: float
-    """Mean overlap of words with and without the shift, from 0 to 1."""
-
-
-def find_shift(outputs: Sequence[str], references: Sequence[str]) -> OutputShift | None:
-    """The clearest shift, or None: a line may be missing, or split in two.
-
-    For each shift the stretch is taken in which it gains most over the lines as they are.
-    """
-    straight, *others = overlaps(outputs, references, (0, *SHIFTS))
-    best, best_gain = None, 0.0
-    for lines, shifted in zip(SHIFTS, others, strict=True):
-        sums = np.concatenate([[0.0], (shifted - straight).cumsum()])
-        last = int((sums[1:] - np.minimum.accumulate(sums[:-1])).argmax())
-        first = int(sums[: last + 1].argmin())
-        gain, n_lines = float(sums[last + 1] - sums[first]), last - first + 1
-        if n_lines >= LEAST_LINES and gain > max(best_gain, LEAST_GAIN * n_lines):
-            stretch = slice(first, last + 1)
-            means = float(shifted[stretch].mean()), float(straight[stretch].mean())
-            best, best_gain = OutputShift(first, last, lines, *means), gain
-    return best
-
-
-def overlaps(
-    outputs: Sequence[str], references: Sequence[str], shifts: Sequence[int]
-) -> Float64[np.ndarray, "shifts lines"]:
-    """What each output shares with the reference so many lines further down, from 0 to 1: Dice's
-    coefficient of their words, the rarer weighing more."""
-    n = len(outputs)
-    sides = [[frozenset(words(line)) for line in side] for side in (outputs, references)]
-    frequency = Counter(word for side in sides for line in side for word in line)
-    weight = {word: math.log(2 * n / count) for word, count in frequency.items()}
-
-    def weigh(line: frozenset[str]) -> float:
-        return sum((weight[word] for word in line), start=0.0)
-
-    totals = [[weigh(line) for line in side] for side in sides]
-    found = np.zeros((len(shifts), n))
-    for row, shift in enumerate(shifts):
-        for i in range(max(0, -shift), min(n, n - shift)):
-            if both := totals[0][i] + totals[1][i + shift]:
-                found[row, i] = 2 * weigh(sides[0][i] & sides[1][i + shift]) / both
-    return found
 
 
 def words(text: str) -> list[str]:

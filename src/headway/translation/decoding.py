@@ -30,7 +30,6 @@ ONLY_DRAWN = ("temperature", "top_k", "top_p", "seed")
 
 
 _MOST = {"beam": 200, "n_best": 200, "max_extra_length": 10_000, "length_penalty": 10.0}
-_MOST_TIMES = {"the vocabulary": 1 << 26, "max_extra_length": 100_000}
 
 
 @dataclass(frozen=True)
@@ -62,18 +61,6 @@ class SamplingSettings(DecodingSettings):
                 f"decoding.top_p must be above 0 and at most 1; got {self.top_p}. "
                 "1 draws from the whole vocabulary."
             )
-
-
-def least_tokens(settings: DecodingSettings, n_words: int) -> int:
-    """As how many a short text counts in a batch, so that memory has a limit: 256 MB for the
-    scores of a step. Raises ConfigError where one text alone needs more."""
-    for what, size in ("the vocabulary", n_words), ("max_extra_length", settings.max_extra_length):
-        if settings.rows * size > (most := _MOST_TIMES[what]):
-            raise ConfigError(
-                f"hypotheses times {what} are at most {most:,}; got {settings.rows} and {size:,}. "
-                f"Try decoding.beam {max(1, most // size)} or less, with as small an n_best."
-            )
-    return max(-(-n_words >> 13), settings.max_extra_length >> 4)
 
 
 @runtime_checkable
@@ -117,8 +104,8 @@ class EngineSearch:
     """`decode` by an engine that is prepared at the first search: it has the weights as they are
     then, and torch searches where there is none."""
 
-    def __init__(self) -> None:
-        self.choice = EngineChoice()
+    def __init__(self, choice: EngineChoice = EngineChoice()) -> None:  # noqa: B008  (a tuple)
+        self.choice = choice
         self.prepared: tuple[Engine | None] | None = None
 
     def __call__(
@@ -226,9 +213,9 @@ class DetailedTranslator(TextTranslator):
     """A model and its sub-words, which says of each translation how it came about."""
 
     def __call__(self, texts: Sequence[str], request: SearchRequest) -> list[Translation]:
-        """The `n_best` translations of each clean text; raises ConfigError where one text alone
-        needs too much memory."""
-        least = least_tokens(request.settings, len(self.subwords))
+        """The `n_best` translations of each clean text."""
+        # A short text counts as so many tokens that the scores of a step stay below 256 MB.
+        least = max(-(-len(self.subwords) >> 13), request.settings.max_extra_length >> 4)
         request = request._replace(least_tokens=least)
         return [
             Translation(

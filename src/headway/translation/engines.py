@@ -1,28 +1,26 @@
 """What a run is translated with, where that is not headway's usual way: engine, and precision,
 whose cost is measured on the run's own validation pairs; and `headway check RUN --measure`."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import torch
 
 from headway.core.disk import DiskError, checksum
 from headway.core.errors import ConfigError
-from headway.core.hypothesis import DecodingSettings, Hypothesis
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import EngineName
 from headway.core.transformer import Transformer
 from headway.core.translate import TextTranslator
 from headway.corpora.cache import cache_root, key_of, made_once, read_sealed, sealed_folder
 from headway.engine.building import NoEngineError, engine_library
-from headway.engine.engine import EngineChoice, beyond, prepare, unsupported
+from headway.engine.engine import EngineChoice, beyond, unsupported
 from headway.engine.packing import Precision
 from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
 from headway.operations.shipped import only_writer_of_run, open_folder
-from headway.runs.checking import Gate, keep, known, measured
+from headway.runs.checking import Gate, keep, known
 from headway.runs.loading import Opened, open_run
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
@@ -30,7 +28,6 @@ from headway.translation import tuning_data
 from headway.translation.decoding import EngineSearch, decode_anew
 from headway.translation.exporting import token_strings, write_checked, writes_ctranslate2
 from headway.translation.measuring import Measured, measure
-from headway.translation.portions import uncut
 from headway.translation.spec import SPEC, read
 
 _FORMAT = 1
@@ -180,7 +177,7 @@ def measured_now(
     folder: RunFolder, plain: TextTranslator, settings: Settings, precision: Precision, say: Say
 ) -> Gate | None:
     """Translate the run's validation pairs both ways, and keep what came of it; None, with a
-    warning, where they are not at hand, or the engine does not translate them."""
+    warning, where they are not at hand, or the engine does not search as the run does."""
     unknown = f"headway: WARNING: what {precision} products cost this run was not measured: "
     if why := tuning_data.missing(folder):
         say(f"{unknown}its validation pairs are not at hand ({why})")
@@ -189,38 +186,17 @@ def measured_now(
         say(f"{unknown}the compiled engine does not search as it does ({why})")
         return None
     pairs = tuning_data.pairs_of(folder.path, plain.subwords)
-    rows, valid = tuning_data.scored_rows(pairs, settings), pairs.prepared.valid
     say(
-        f"headway: translating {len(rows):,} validation sentences in fp32 and in {precision}, "
-        f"once, to see what {precision} products cost"
+        f"headway: translating {len(tuning_data.scored_rows(pairs, settings)):,} validation "
+        f"sentences in fp32 and in {precision}, once, to see what {precision} products cost"
     )
-    sources = [valid["source"][int(row)] for row in rows]
-    in_fp32 = by_engine(plain, sources, settings.decoding, "fp32")
-    in_fewer_bits = by_engine(plain, sources, settings.decoding, precision)
-    done = [i for i in range(len(rows)) if in_fp32[i] and in_fewer_bits[i]]
-    if not done:
-        say(f"{unknown}its validation pairs are longer than the compiled engine reads or writes")
-        return None
-    task = tuning_data.scored_task(pairs, settings, plain.device, rows[done])
-    task.portions = uncut(pairs.prepared, task.valid_rows)
-    usual, quick = (task.written([found[i] for i in done]) for found in (in_fp32, in_fewer_bits))
-    gate = measured(usual, quick, task.valid_texts, settings.data.target_language)
+    ways = [(plain.model, EngineSearch(EngineChoice("auto", one))) for one in ("fp32", precision)]
+    gate = tuning_data.gate_of(pairs, settings, plain.device, ways)
     try:
         keep(folder, precision, gate)
     except DiskError as error:
         say(f"headway: that is not kept: {error}")
     return gate
-
-
-def by_engine(
-    plain: TextTranslator, sources: Sequence[Any], settings: DecodingSettings, precision: Precision
-) -> list[list[Hypothesis]]:
-    """What the compiled engine finds by this search; nothing for those that it leaves to torch,
-    which would be the same in any precision."""
-    found = prepare(plain.model, plain.device, precision)
-    assert not isinstance(found, str)  # `without_engine` has been asked
-    request = plain.request(settings)._replace(want_scores=False)
-    return found.search(plain.model, sources, request)
 
 
 # -- what training held, for a run that does not say it ---------------------------------------

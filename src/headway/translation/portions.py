@@ -62,41 +62,25 @@ class Portions(NamedTuple):
     def __call__(
         self, texts: Sequence[str], request: SearchRequest, translate: Translate
     ) -> list[Translation]:
-        """Translations of texts, each put together from those of its portions; a `Processor`."""
+        """Translations of texts, each put together from those of its portions, as `combined` says;
+        a `Processor`."""
         settings = request.settings
-        return translate_texts(
-            texts,
-            self,
-            lambda parts: translate(parts, request),
-            alpha=settings.length_penalty,
-            n_best=settings.n_best,
-        )
+        cut_texts = [self.of_text(text.strip()) for text in texts]
+        worded = [piece for pieces in cut_texts for piece in pieces if not piece.isspace()]
+        found = iter(translate(worded, request))
+        translations = []
+        for text, pieces in zip(texts, cut_texts, strict=True):
+            parts = [piece if piece.isspace() else next(found) for piece in pieces]
+            [*some] = [part for part in parts if isinstance(part, Translation)]
+            if len(some) == 1:
+                translations.append(some[0]._replace(source=text))
+            else:
+                alpha, n_best = settings.length_penalty, settings.n_best
+                translations.append(combined(text, parts, alpha=alpha, n_best=n_best))
+        return translations
 
     def _ends(self, text: str) -> list[int]:
         return portion_ends(text, self.at_once, self.n_subwords, self.language)
-
-
-def translate_texts(
-    texts: Sequence[str],
-    portions: Portions,
-    find: Callable[[list[str]], Sequence[Translation]],
-    *,
-    alpha: float,
-    n_best: int,
-) -> list[Translation]:
-    """Translations of texts, each put together from those of its portions, as `combined` says."""
-    cut_texts = [portions.of_text(text.strip()) for text in texts]
-    worded = [piece for pieces in cut_texts for piece in pieces if not piece.isspace()]
-    found = iter(find(worded))
-    translations = []
-    for text, pieces in zip(texts, cut_texts, strict=True):
-        parts = [piece if piece.isspace() else next(found) for piece in pieces]
-        [*some] = [part for part in parts if isinstance(part, Translation)]
-        if len(some) == 1:
-            translations.append(some[0]._replace(source=text))
-        else:
-            translations.append(combined(text, parts, alpha=alpha, n_best=n_best))
-    return translations
 
 
 def combined(

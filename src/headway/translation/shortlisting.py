@@ -5,14 +5,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from jaxtyping import Float, Int
 
 from headway.core.disk import checksum
 from headway.core.errors import ConfigError, DataError
-from headway.core.interfaces import StepDecoder
 from headway.core.run_folder import RunFolder
-from headway.core.search import SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.core.translate import TextTranslator
 from headway.core.translation_task import Rows
@@ -22,12 +19,11 @@ from headway.corpora.prepared import Prepared
 from headway.engine.shortlist import Shortlist, Shortlisted, opened
 from headway.operations.locks import Say
 from headway.operations.shipped import open_folder, refuse_shipped
-from headway.runs.checking import Gate, measured
+from headway.runs.checking import Gate
 from headway.runs.settings import Settings
 from headway.translation import tuning_data
 from headway.translation.decoding import EngineSearch
 from headway.translation.pairs import Pairs
-from headway.translation.portions import uncut
 
 MOST = 1000
 """Translations of a token: with more a list is hardly shorter than the vocabulary."""
@@ -93,17 +89,8 @@ def _make(
     pairs = _own_pairs(folder.parent, plain)
     shortlist = _learned(pairs.prepared, plain.subwords.special, n)
     whole = opened(plain.model)[0]
-    task = tuning_data.scored_task(pairs, settings, plain.device)
-    task.portions = uncut(pairs.prepared, task.valid_rows)
-    sources = [ids.tolist() for ids in task.sources]
-
-    @torch.inference_mode()
-    def written(decoder: StepDecoder) -> list[str]:
-        request = SearchRequest(task.special, settings.decoding, plain.device, want_scores=False)
-        return task.written(search(decoder, sources, request))
-
-    quick, usual = written(Shortlisted(whole, shortlist)), written(whole)
-    gate = measured(usual, quick, task.valid_texts, settings.data.target_language)
+    ways = (whole, search), (Shortlisted(whole, shortlist), search)
+    gate = tuning_data.gate_of(pairs, settings, plain.device, ways)
     with sealed_folder(folder) as (part, content):
         for name, array in shortlist._asdict().items():
             np.save(part / f"{name}.npy", array, allow_pickle=False)

@@ -100,7 +100,7 @@ def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> CorpusTask:
     seed, device = settings.runtime.seed, runtime.device
     decode = decode_anew(settings.runtime.engine)
     if settings.data.old_run:
-        return tuning.tuning_task(settings, cast(tuning_data.TunedPairs, data), device, decode)
+        return tuning.TuningTask(settings, cast(tuning_data.TunedPairs, data), device, decode)
     return CorpusTask(
         data.prepared, settings.training, valid_rows=rows, seed=seed, device=device, decode=decode
     )

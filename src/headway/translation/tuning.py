@@ -33,7 +33,6 @@ from headway.translation import tuning_data
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.pairs import TranslationData
 from headway.translation.replacements import Correction, replaced, taken_up
-from headway.translation.tuning_corrections import Taught
 from headway.translation.tuning_data import TunedPairs
 
 HELD_BACK = 0.3
@@ -172,10 +171,10 @@ class TakenUp(NamedTuple):
 
 
 class TuningTask(CorpusTask):
-    """A `CorpusTask` whose first `n_new` validation pairs are new, the others the parent's.
+    """A `CorpusTask` of `TunedPairs`: its first validation pairs are new, the others the parent's.
 
-    Of a review the last `n_like` are like what was corrected: they are scored by what is taken up
-    alone (`TakenUp`), and none of them is among those that tell what is forgotten.
+    Of a review the last are like what was corrected: they are scored by what is taken up alone
+    (`TakenUp`), and none of them is among those that tell what is forgotten.
 
     `before` has the scores of the weights that training began with, new and old: by greedy search,
     and by the run's own; what was taken up; and what was written of the pairs that are like those.
@@ -183,23 +182,21 @@ class TuningTask(CorpusTask):
     """
 
     def __init__(
-        self,
-        *args: Any,
-        n_new: int,
-        learned: bool,
-        taught: Taught | None,
-        n_like: int,
-        decoding: DecodingSettings,
-        forget_at_most: float,
-        **kwargs: Any,
+        self, settings: Settings, data: TunedPairs, device: torch.device, decode: Decode
     ) -> None:
-        """`learned`: the new ones are learned from, too, as they are too few to be split."""
-        super().__init__(*args, **kwargs)
-        self.n_new, self.decoding, self.forget_at_most = n_new, decoding, forget_at_most
-        self.learned, self.taught, self.n_like = learned, taught, n_like
+        super().__init__(
+            data.prepared,
+            settings.training,
+            valid_rows=data.valid_rows(),
+            seed=settings.runtime.seed,
+            device=device,
+            decode=decode,
+        )
+        self.data, self.decoding = data, settings.decoding
+        self.forget_at_most = settings.training.forget_at_most
         rows = np.arange(len(self.valid_rows))
-        first_like = len(rows) - n_like
-        self.parts = rows[:n_new], rows[n_new:first_like]
+        first_like = len(rows) - data.n_like
+        self.parts = rows[: data.n_new_valid], rows[data.n_new_valid : first_like]
         self.like = rows[first_like:]
         self.before: dict[str, list[Any]] = {}
 
@@ -228,11 +225,11 @@ class TuningTask(CorpusTask):
         others = {"old_valid_loss": round(old_loss, 5), "old_bleu": round(old.score(), 3)}
         before = self.before["greedy" if settings.method == "greedy" else "searched"]
         asked = new.score() + TIE * old.score()
-        if self.taught:  # a point of BLEU counts as much as a point of what is taken up
+        if self.data.taught:  # a point of BLEU counts as much as a point of what is taken up
             share = 100 * self.taken_up(written).share
             others["taken_up"], asked = round(share, 2), share + old.score()
         rank = self.limited(asked, before[1] - old.score())
-        noise = 0.0 if self.taught or rank < 0 else new.noise()
+        noise = 0.0 if self.data.taught or rank < 0 else new.noise()
         return Validation(loss, new.score(), "bleu", rank, others, noise)
 
     def limited(self, asked: float, fell: float) -> float:
@@ -242,19 +239,19 @@ class TuningTask(CorpusTask):
 
     def taken_up(self, written: Sequence[str]) -> TakenUp:
         """Of a review, what these translations of the validation sources have of it."""
-        if self.taught is None:
+        if self.data.taught is None:
             return TakenUp(0, 0, 0, 0)
         texts = zip(self.valid_sources, self.valid_texts, strict=True)
         row_of = {pair: row for row, pair in enumerate(texts)}
         asked = {
             row: one
-            for one in self.taught.corrections
+            for one in self.data.taught.corrections
             if (row := row_of.get((one.source, one.target))) is not None
         }
         like = {
             int(row): Correction(self.valid_sources[row], target, before)
             for row, before in zip(self.like, self.before["like"], strict=True)
-            if (target := replaced(before, self.taught.replacements)) != before
+            if (target := replaced(before, self.data.taught.replacements)) != before
         }
         counts = (
             (sum(taken_up(written[row], one) for row, one in some.items()), len(some))
@@ -273,9 +270,9 @@ class TuningTask(CorpusTask):
 
     def groups(self) -> list[str]:
         """Which of both each validation pair is, and its language, where there are several."""
-        new = "new pairs, learned from" if self.learned else "new pairs"
-        names = [new] * self.n_new + ["the parent's pairs"] * len(self.parts[1])
-        names += ["the parent's pairs like what was corrected"] * self.n_like
+        new = "new pairs, learned from" if self.data.learned else "new pairs"
+        names = [new] * self.data.n_new_valid + ["the parent's pairs"] * len(self.parts[1])
+        names += ["the parent's pairs like what was corrected"] * self.data.n_like
         languages = super().groups()
         several = len(set(languages)) > 1
         both = zip(names, languages, strict=True)
@@ -288,13 +285,13 @@ class TuningTask(CorpusTask):
             f"Before the first update BLEU was {new:.2f} on the new pairs and {old:.2f} on the "
             f"parent's,\nof which at most {self.forget_at_most:g} might be lost.\n"
         )
-        if self.taught:
+        if self.data.taught:
             return told + self.taken_up(hypotheses).words(TakenUp(*self.before["taken_up"]))
         unmeasured = (
-            f"The {self.n_new:,} new pairs are too few for some to be held out: their scores say "
-            "how far they were taken in,\nand nothing of sentences like them.\n"
+            f"The {self.data.n_new_valid:,} new pairs are too few for some to be held out: their "
+            "scores say how far they were taken in,\nand nothing of sentences like them.\n"
         )
-        return told + unmeasured if self.learned else told
+        return told + unmeasured if self.data.learned else told
 
     def state_dict(self) -> TaskState:
         """See `headway.core.training_interfaces.Task`."""
@@ -305,23 +302,3 @@ class TuningTask(CorpusTask):
         """See `headway.core.training_interfaces.Task`."""
         super().load_state_dict(state)
         self.before = state.countable["before"] or self.before
-
-
-def tuning_task(
-    settings: Settings, data: TunedPairs, device: torch.device, decode: Decode
-) -> TuningTask:
-    """What the training loop asks for, where the parent's data are mixed in."""
-    return TuningTask(
-        data.prepared,
-        settings.training,
-        valid_rows=data.valid_rows(),
-        seed=settings.runtime.seed,
-        device=device,
-        n_new=data.n_new_valid,
-        learned=data.learned,
-        taught=data.taught,
-        n_like=data.n_like,
-        decoding=settings.decoding,
-        forget_at_most=settings.training.forget_at_most,
-        decode=decode,
-    )

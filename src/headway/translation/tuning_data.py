@@ -14,8 +14,9 @@ from headway.core.cleaning import LEAST_PAIRS, Report, clean_pairs
 from headway.core.config import Sections, merge
 from headway.core.disk import write_text
 from headway.core.errors import DataError, HeadwayError
+from headway.core.interfaces import StepDecoder
 from headway.core.run_folder import RunFolder
-from headway.core.search import Decode, decode_all
+from headway.core.search import Decode, SearchRequest, decode_all
 from headway.core.subwords import Subwords
 from headway.corpora.cache import cache_root, made_once, read_sealed, sealed_folder, silent
 from headway.corpora.corpus import read_pairs
@@ -23,7 +24,7 @@ from headway.corpora.joined import JoinedRows, some_rows, texts_of, without
 from headway.corpora.prepared import Prepared, prepare_corpus
 from headway.corpora.weighted import RowWeights
 from headway.operations.shipped import SHIPPED
-from headway.runs.checking import why_not_read
+from headway.runs.checking import Gate, measured, why_not_read
 from headway.runs.parent import tuned_rate
 from headway.runs.resuming import refuse_changed_data
 from headway.runs.settings import Settings
@@ -32,6 +33,7 @@ from headway.tasks import task_spec
 from headway.translation import pairs
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.pairs import Pairs, TranslationData
+from headway.translation.portions import uncut
 from headway.translation.replacements import Correction
 from headway.translation.tuning_corrections import (
     MOST_REVIEWED,
@@ -296,21 +298,33 @@ def scored_rows(found: Pairs, settings: Settings) -> Indices:
 
 
 def scored_task(
-    found: Pairs,
-    settings: Settings,
-    device: torch.device,
-    rows: Indices | None = None,
-    decode: Decode = decode_all,
+    found: Pairs, settings: Settings, device: torch.device, decode: Decode = decode_all
 ) -> CorpusTask:
-    """The validation pairs of a run that are scored, or some `rows`, as a task of its own."""
+    """The validation pairs of a run that are scored, as a task of its own."""
     return CorpusTask(
         found.prepared,
         settings.training,
-        valid_rows=scored_rows(found, settings) if rows is None else rows,
+        valid_rows=scored_rows(found, settings),
         seed=settings.runtime.seed,
         device=device,
         decode=decode,
     )
+
+
+@torch.inference_mode()
+def gate_of(
+    found: Pairs,
+    settings: Settings,
+    device: torch.device,
+    ways: Sequence[tuple[StepDecoder, Decode]],
+) -> Gate:
+    """What the scored pairs say of two ways to translate them whole: the usual and the quicker."""
+    task = scored_task(found, settings, device)
+    task.portions = uncut(found.prepared, task.valid_rows)
+    sources = [ids.tolist() for ids in task.sources]
+    request = SearchRequest(task.special, settings.decoding, device, want_scores=False)
+    usual, quick = (task.written(search(model, sources, request)) for model, search in ways)
+    return measured(usual, quick, task.valid_texts, settings.data.target_language)
 
 
 def _apart(new: Prepared, old: Pairs, taught: Taught | None) -> tuple[Indices, Indices]:
