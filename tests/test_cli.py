@@ -304,7 +304,7 @@ def test_a_stream_on_a_full_disk_is_said_once_and_keeps_the_status(
     setup = (
         f"import os; os.dup2(os.open('/dev/full', os.O_WRONLY), {stream})\n"
         "from headway.core.errors import HeadwayError, UserError\n"
-        "from headway.runs.gradient import forgiving_stderr\n"
+        "from headway.runs.console import forgiving_stderr\n"
     )
     ran = python(setup + SAY.format(body=body), PYTHONUNBUFFERED="")
     assert ran.returncode == status

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from headway.cli import VERBS
 from headway.commands.demo import FOLDER as DEMO_FOLDER
+from headway.commands.verbs import VERBS
 
 ROOT = Path(__file__).parent.parent
 

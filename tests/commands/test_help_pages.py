@@ -6,7 +6,8 @@ import pytest
 from cyclopts import App
 from everyday_run import command
 
-from headway.cli import EXAMPLES, VERBS, function_of
+from headway.cli import function_of
+from headway.commands.verbs import EXAMPLES, VERBS
 from headway.tasks.described import flags
 
 GROUPED = ("train", "prepare", "translate", "evaluate", "inspect")

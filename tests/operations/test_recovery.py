@@ -29,7 +29,7 @@ from headway.core.training_interfaces import Batch, TaskState, Validation
 from headway.operations import recovery
 from headway.operations.recovery import upgraded
 from headway.operations.time_budget import PlannedTraining
-from headway.runs import gradient as console
+from headway.runs import console
 from headway.runs.gradient import trainer_of
 
 SETTINGS = PlannedTraining(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from everyday_run import command
 
-from headway.cli import EXAMPLES as HELP
+from headway.commands.verbs import EXAMPLES as HELP
 from headway.core.errors import RunError
 from headway.demo import EXAMPLES, INVITED, finished
 from headway.demo.sampling import Writer

@@ -11,7 +11,7 @@ import pytest
 
 from headway.core.trainer import Progress
 from headway.core.training_interfaces import Validation
-from headway.runs.gradient import ConsoleReporter, forgiving_stderr, stop_on_signal
+from headway.runs.console import ConsoleReporter, forgiving_stderr, stop_on_signal
 
 
 class Failing(io.StringIO):

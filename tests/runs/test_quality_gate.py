@@ -3,7 +3,7 @@
 import pytest
 
 from headway.core.errors import ConfigError
-from headway.runs.checking import Gate, measured
+from headway.runs.quality_gate import Gate, measured
 
 REFERENCES = ["a man walks his small dog", "two women sit on a green bench"] * 3
 

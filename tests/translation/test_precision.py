@@ -14,7 +14,8 @@ from headway.core.tensor_files import load_tensors, save_tensors
 from headway.demo import generate
 from headway.engine.building import NoEngineError, engine_library
 from headway.operations.shipped import SHIPPED
-from headway.runs.checking import accept, check_run, known
+from headway.runs.checking import accept, check_run
+from headway.runs.quality_gate import known
 from headway.translation.engines import has_instructions
 from headway.translator import Translator
 

@@ -15,7 +15,7 @@ from headway.core.run_folder import RunFolder
 from headway.demo import generate
 from headway.engine.engine import EngineChoice
 from headway.engine.shortlist import opened
-from headway.runs import checking as gate
+from headway.runs import quality_gate as gate
 from headway.runs.checking import accept
 from headway.translation.decoding import EngineSearch
 from headway.translator import Translator

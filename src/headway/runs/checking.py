@@ -1,24 +1,22 @@
-"""A run's own files: what is whole and what is damaged, which texts it was made from, what a
-quicker way to translate costs it; and a copy of what publishing it takes."""
+"""The files of a run folder: each compared with its checksum, sealed anew, or copied."""
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torch import nn
 
 from headway.core import checkpoint, tensor_files
-from headway.core.bleu import bleu_statistics
 from headway.core.config import format_toml, parse_toml
-from headway.core.disk import checksum, digest, refuse_large, write_bytes, write_text
-from headway.core.errors import ConfigError, HeadwayError, OutOfReachError, RunError, command
+from headway.core.disk import checksum, write_bytes
+from headway.core.errors import ConfigError, OutOfReachError, RunError, command
 from headway.core.optimizer import saved_tensors
 from headway.core.run_folder import CHECKS, CONFIG, CONSTANT, SEAL, RunFolder
 from headway.core.tensor_files import save_tensors
 from headway.operations.locks import Say
 from headway.operations.shipped import only_writer_of_run, open_folder
+from headway.runs.quality_gate import stored_gates
 
 
 class FileState(NamedTuple):
@@ -147,37 +145,6 @@ def _log(folder: RunFolder) -> Iterator[FileState]:
     yield FileState(folder.metrics.name, "damaged" if n_odd else "whole", note)
 
 
-# -- the texts that it was made from ----------------------------------------------------------
-
-
-_MOST_BYTES = 1 << 40
-
-
-def why_not_read(folder: RunFolder, files: Iterable[Path]) -> str:
-    """Why the files that a run names are not read, in words; nothing if all are what they were.
-
-    A run that was made elsewhere can name any file of this machine in its config.toml. Only one
-    whose bytes have the checksum in data.json is read: who wrote that down had those bytes already.
-    """
-    try:
-        stored = folder.record()["sha256"] if folder.data.exists() else {}
-        for path in files:
-            place = str(path.absolute())
-            if not path.exists():
-                return f"{place} is gone"
-            if place not in stored:
-                return f"{folder.data} has no checksum of {place}"
-            refuse_large(path, _MOST_BYTES)
-            if checksum(path) != stored[place]:
-                return f"{place} has changed since"
-    except (HeadwayError, OSError) as error:
-        return str(error)
-    return ""
-
-
-# -- a copy -----------------------------------------------------------------------------------
-
-
 _COPIED = (*CONSTANT, CHECKS, "precision.json", "README.md", CONFIG)
 """The last is where it is that there is a run."""
 
@@ -205,96 +172,3 @@ def save_copy(run: Path | None, model: nn.Module, out: Path) -> Path:
             if file.is_file():
                 write_bytes(out / file.name, file.read_bytes())
     return out
-
-
-# -- may a quicker way to translate take the place of the usual one? --------------------------
-
-
-MOST_LOST = 0.3
-"""BLEU."""
-MOST_SHIFT = 0.01
-"""Of the ratio of lengths, in tokens of BLEU, to those of the references."""
-
-
-class Gate(NamedTuple):
-    """What a run's validation pairs say of its usual way and of the quicker one."""
-
-    usual: float
-    """BLEU of what the usual way writes."""
-    quick: float
-    usual_length: float
-    """Tokens that it writes for each of the references'."""
-    quick_length: float
-    n_pairs: int
-
-    @property
-    def open(self) -> bool:
-        """Nothing is lost that counts."""
-        shift = abs(self.quick_length - self.usual_length)
-        return self.usual - self.quick <= MOST_LOST and shift <= MOST_SHIFT
-
-    def in_words(self) -> str:
-        """Both scores and both lengths."""
-        return (
-            f"on {self.n_pairs:,} validation pairs BLEU {self.quick:.2f}, without "
-            f"{self.usual:.2f}; {self.quick_length:.3f} times the references' length, without "
-            f"{self.usual_length:.3f}"
-        )
-
-    def refuse_closed(self, what: str, remedy: str) -> None:
-        """Raise ConfigError where too much is lost; `what` names the quicker way."""
-        if not self.open:
-            raise ConfigError(
-                f"{what} may cost {MOST_LOST} BLEU and {MOST_SHIFT:.0%} of length at most; "
-                f"{self.in_words()}. {remedy}"
-            )
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> "Gate":
-        """What `_asdict` gave."""
-        return cls(**{name: stored[name] for name in cls._fields})
-
-
-def measured(
-    usual: Sequence[str], quick: Sequence[str], references: Sequence[str], language: str | None
-) -> Gate:
-    """Of what both ways wrote for the same sources; `language` is that of the references."""
-    both = [
-        bleu_statistics(written, references, target_language=language) for written in (usual, quick)
-    ]
-    before, after = (float(one.counts[:, 0].sum() / one.counts[:, 1].sum()) for one in both)
-    return Gate(both[0].score(), both[1].score(), before, after, len(references))
-
-
-def known(folder: RunFolder) -> dict[str, Gate]:
-    """By precision, what was measured of the weights that the run has; nothing of other weights, or
-    where the file is not as it was written."""
-    stored = stored_gates(folder)
-    if not stored or stored["weights"] != checksum(folder.model):
-        return {}
-    return {name: Gate.from_dict(one) for name, one in stored["gates"].items()}
-
-
-def keep(folder: RunFolder, precision: str, gate: Gate) -> None:
-    """Write it beside what is known already of the same weights, under a checksum of its own.
-
-    Raises:
-        DiskError: the folder cannot be written to.
-    """
-    gates = {**known(folder), precision: gate}
-    stored: dict[str, Any] = {
-        "weights": checksum(folder.model),
-        "gates": {name: one._asdict() for name, one in gates.items()},
-    }
-    text = json.dumps({**stored, "sha256": digest(stored)}, indent=1)
-    write_text(folder.precision, f"{text}\n")
-
-
-def stored_gates(folder: RunFolder) -> dict[str, Any]:
-    """What `keep` wrote; nothing where there is no such file, or it is damaged."""
-    try:
-        stored: dict[str, Any] = json.loads(folder.precision.read_text(encoding="utf-8"))
-        sound = stored.pop("sha256") == digest(stored)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return {}
-    return stored if sound else {}

@@ -14,8 +14,9 @@ from headway.core.optimizer import saved_tensors
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import available_cores, cpu_name, start
 from headway.operations.time_budget import seconds
+from headway.runs.console import forgiving_stderr
 from headway.runs.fitting import presets_that_fit
-from headway.runs.gradient import GRADIENT, forgiving_stderr
+from headway.runs.gradient import GRADIENT
 from headway.runs.parent import Parent, origin
 from headway.runs.resuming import stopped_run
 from headway.runs.settings import Settings, preset

@@ -20,8 +20,8 @@ from headway.engine.packing import Precision
 from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
 from headway.operations.shipped import only_writer_of_run, open_folder
-from headway.runs.checking import Gate, keep, known
 from headway.runs.loading import Opened, open_run
+from headway.runs.quality_gate import Gate, keep, known
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
 from headway.translation import tuning_data

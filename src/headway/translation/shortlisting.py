@@ -19,7 +19,7 @@ from headway.corpora.prepared import Prepared
 from headway.engine.shortlist import Shortlist, Shortlisted, opened
 from headway.operations.locks import Say
 from headway.operations.shipped import open_folder, refuse_shipped
-from headway.runs.checking import Gate
+from headway.runs.quality_gate import Gate
 from headway.runs.settings import Settings
 from headway.translation import tuning_data
 from headway.translation.decoding import EngineSearch

@@ -24,8 +24,9 @@ from headway.corpora.joined import JoinedRows, some_rows, texts_of, without
 from headway.corpora.prepared import Prepared, prepare_corpus
 from headway.corpora.weighted import RowWeights
 from headway.operations.shipped import SHIPPED
-from headway.runs.checking import Gate, measured, why_not_read
+from headway.runs.loading import why_not_read
 from headway.runs.parent import tuned_rate
+from headway.runs.quality_gate import Gate, measured
 from headway.runs.resuming import refuse_changed_data
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
