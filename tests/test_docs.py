@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 
 LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
-CODE_REFERENCE = re.compile(r"[`\[]([\w./-]+\.py)(?:::?([A-Za-z_][\w.]*))?[`\]]")
+CODE_REFERENCE = re.compile(r"[`\[]([\w./-]+\.(?:py|c|h))(?:::?([A-Za-z_][\w.]*))?[`\]]")
 """`file.py`, `file.py:name` or `file.py::name`, in back-ticks or as the text of a link."""
 FOLDERS = ("", "src/headway/", "src/", "docs/")
 """A reference may leave these out: `core/attention.py:attend`."""
@@ -97,7 +97,10 @@ def broken_references(document: Path, root: Path = ROOT) -> list[str]:
 
 
 def _names(file: Path) -> set[str]:
-    """Functions, classes, methods (`Class.method` and `method`) and constants of a module."""
+    """Functions, classes, methods (`Class.method` and `method`) and constants of a module; of C
+    every word."""
+    if file.suffix in (".c", ".h"):
+        return set(re.findall(r"\w+", file.read_text(encoding="utf-8")))
     names: set[str] = set()
 
     def collect(body: list[ast.stmt], prefix: str) -> None:

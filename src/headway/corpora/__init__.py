@@ -1,1 +1,1 @@
-"""Corpora of any kind and size: read, weighed, split and encoded, through a cache."""
+"""Corpora of any kind and size: small ones in memory, large ones through a cache."""

@@ -1,1 +1,1 @@
-"""Decoding: from a `StepDecoder` and a batch of sources to hypotheses, best first."""
+"""Searches beside the core's: sampling, prefixes, words that are known."""

@@ -1,1 +1,1 @@
-"""The bricks: each file is one idea of the paper, in code."""
+"""Bricks beside the paper's: other positions, windows, recurrent cells."""

@@ -1,1 +1,1 @@
-"""Translation memories and catalogues: TMX, XLIFF and PO, read for training and filled in."""
+"""Files of translators, some twenty kinds: read for training, and filled in."""
