@@ -18,8 +18,8 @@ from headway.models import MODELS
 from headway.nn.attention_weights import look
 from headway.runs.checking import check_run
 from headway.translation.attention import refuse_unaligned
-from headway.translation.engines import measured_again
 from headway.translation.processors import RunProcessors
+from headway.translation.run_data import measured_again
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 

@@ -14,9 +14,8 @@ from headway.study.compared_runs import ComparisonRequest, Entrant, Rows
 from headway.study.compared_translators import entrant, search
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.decoding import SamplingSettings
-from headway.translation.engines import measured_again
+from headway.translation.run_data import measured_again, scored_rows
 from headway.translation.spec import read
-from headway.translation.tuning_data import scored_rows
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")

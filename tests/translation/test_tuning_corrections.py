@@ -16,7 +16,7 @@ from headway.core.search import decode_all
 from headway.core.subwords import Subwords
 from headway.demo import generate
 from headway.runs.settings import Settings
-from headway.translation import tuning_corrections, tuning_data
+from headway.translation import run_data, tuning_corrections, tuning_data
 from headway.translation.replacements import Correction, Replacement
 from headway.translation.spec import SPEC
 from headway.translation.tuning import TakenUp, TuningTask
@@ -116,7 +116,7 @@ def test_where_a_change_seldom_was_all_nothing_says_how_the_target_would_be():
 
 def test_what_is_measured_on_holds_also_what_no_replacement_explains(parent):
     folder = RunFolder(parent / "run")
-    old = tuning_data.pairs_of(folder.path, Subwords.load(folder.tokenizer))
+    old = run_data.pairs_of(folder.path, Subwords.load(folder.tokenizer))
     written = [one for one in generate(200, seed=99) if "，" in one[1]]
     found = [Correction(s, t.replace("，", "；"), t) for s, t in written[:10]]
     taught = tuning_corrections.taught(found, old)

@@ -18,9 +18,10 @@ from headway.demo import generate
 from headway.runs.settings import Settings
 from headway.translation import tuning_data
 from headway.translation.pairs import Pairs
+from headway.translation.run_data import missing
 from headway.translation.spec import SPEC
 from headway.translation.tuning import TIE, TuningTask
-from headway.translation.tuning_data import TunedPairs, missing
+from headway.translation.tuning_data import TunedPairs
 
 STEPS = ["--training.max-steps=6", "--training.checkpoint-every=3", "--runtime.threads=1"]
 

@@ -25,8 +25,8 @@ from headway.runs.loading import open_run
 from headway.runs.task_spec import Request, Say
 from headway.runs.train import train
 from headway.translation import pairs
+from headway.translation.run_data import missing
 from headway.translation.spec import SPEC
-from headway.translation.tuning_data import missing
 from headway.translator import Translator
 
 BLOCK = 1024

@@ -28,7 +28,7 @@ from headway.study.compared_runs import (
     Work,
     refuse_changed,
 )
-from headway.translation import tuning_data
+from headway.translation import run_data
 from headway.translation.decoding import SamplingSettings
 from headway.translation.spec import read
 from headway.translator import Translator
@@ -149,7 +149,7 @@ def held_by(run: Path, translator: Translator, say: Say) -> TestData:
     """
     try:
         data = read(translator.settings, translator.subwords, lambda _: None)
-        prepared, scored = data.prepared, tuning_data.scored_rows(data, translator.settings)
+        prepared, scored = data.prepared, run_data.scored_rows(data, translator.settings)
         uses = [prepared.valid_uses[row] for row in scored]
         uses = [replace(use, tag=translator.chosen_tag(use.tag or None)) for use in uses]
     except UserError as error:

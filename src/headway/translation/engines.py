@@ -1,11 +1,8 @@
 """What a run is translated with, where that is not headway's usual way: engine, and precision,
-whose cost is measured on the run's own validation pairs; and `headway check RUN --measure`."""
+whose cost is measured on the run's own validation pairs."""
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Literal, cast
-
-import torch
 
 from headway.core.disk import DiskError, checksum
 from headway.core.errors import ConfigError
@@ -19,16 +16,13 @@ from headway.engine.engine import EngineChoice, beyond, unsupported
 from headway.engine.packing import Precision
 from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
-from headway.operations.shipped import only_writer_of_run, open_folder
-from headway.runs.loading import Opened, open_run
+from headway.runs.loading import Opened
 from headway.runs.quality_gate import Gate, keep, known
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
-from headway.translation import tuning_data
-from headway.translation.decoding import EngineSearch, decode_anew
+from headway.translation import run_data
+from headway.translation.decoding import EngineSearch
 from headway.translation.exporting import token_strings, write_checked, writes_ctranslate2
-from headway.translation.measuring import Measured, measure
-from headway.translation.spec import SPEC, read
 
 _FORMAT = 1
 
@@ -179,55 +173,21 @@ def measured_now(
     """Translate the run's validation pairs both ways, and keep what came of it; None, with a
     warning, where they are not at hand, or the engine does not search as the run does."""
     unknown = f"headway: WARNING: what {precision} products cost this run was not measured: "
-    if why := tuning_data.missing(folder):
+    if why := run_data.missing(folder):
         say(f"{unknown}its validation pairs are not at hand ({why})")
         return None
     if why := beyond(settings.decoding):
         say(f"{unknown}the compiled engine does not search as it does ({why})")
         return None
-    pairs = tuning_data.pairs_of(folder.path, plain.subwords)
+    pairs = run_data.pairs_of(folder.path, plain.subwords)
     say(
-        f"headway: translating {len(tuning_data.scored_rows(pairs, settings)):,} validation "
+        f"headway: translating {len(run_data.scored_rows(pairs, settings)):,} validation "
         f"sentences in fp32 and in {precision}, once, to see what {precision} products cost"
     )
     ways = [(plain.model, EngineSearch(EngineChoice("auto", one))) for one in ("fp32", precision)]
-    gate = tuning_data.gate_of(pairs, settings, plain.device, ways)
+    gate = run_data.gate_of(pairs, settings, plain.device, ways)
     try:
         keep(folder, precision, gate)
     except DiskError as error:
         say(f"headway: that is not kept: {error}")
     return gate
-
-
-# -- what training held, for a run that does not say it ---------------------------------------
-
-
-def measure_run(run: Path, say: Say) -> Measured:
-    """Read the run's corpus again, translate its validation sentences, and write checks.json.
-
-    Raises:
-        ConfigError, DataError: a file of the corpus is gone or cannot be used.
-        RunError: there is no trained translator.
-    """
-    open_folder(run)
-    with only_writer_of_run(run, say) as folder:
-        measured = measured_again(run, say)
-        folder.write_checks(measured.as_dict())
-        folder.write_settings(folder.settings(), [folder.checks])
-    say(measured.trust.words())
-    return measured
-
-
-def measured_again(run: Path, say: Say) -> Measured:
-    """The same, with nothing written."""
-    opened = open_run(SPEC, run)
-    settings = opened.settings
-    data = read(settings, opened.vocabulary, say)
-    task = tuning_data.scored_task(data, settings, opened.device, decode=decode_anew())
-    say(f"translating {len(task.valid_rows):,} validation sentences")
-    with torch.inference_mode():
-        found = task.search(opened.model, settings.decoding, evidence=True)
-    readings = task.readings(found)
-    languages = settings.data.source_language, settings.data.target_language
-    tags = settings.data.tags
-    return measure(data, languages, task.valid_rows, readings, task.written(found), tags=tags)

@@ -21,7 +21,7 @@ from headway.operations.locks import Say
 from headway.operations.shipped import open_folder, refuse_shipped
 from headway.runs.quality_gate import Gate
 from headway.runs.settings import Settings
-from headway.translation import tuning_data
+from headway.translation import run_data
 from headway.translation.decoding import EngineSearch
 from headway.translation.pairs import Pairs
 
@@ -90,7 +90,7 @@ def _make(
     shortlist = _learned(pairs.prepared, plain.subwords.special, n)
     whole = opened(plain.model)[0]
     ways = (whole, search), (Shortlisted(whole, shortlist), search)
-    gate = tuning_data.gate_of(pairs, settings, plain.device, ways)
+    gate = run_data.gate_of(pairs, settings, plain.device, ways)
     with sealed_folder(folder) as (part, content):
         for name, array in shortlist._asdict().items():
             np.save(part / f"{name}.npy", array, allow_pickle=False)
@@ -99,12 +99,12 @@ def _make(
 
 def _own_pairs(run: Path, plain: TextTranslator) -> Pairs:
     """What the run learned from, its parent's pairs among them; as it was shown to the model."""
-    if why := tuning_data.missing(RunFolder(run)):
+    if why := run_data.missing(RunFolder(run)):
         raise DataError(
             f"shortlists are learned from the text files of a run, and those of {run} are not "
             f"there as they were: {why}. Put them back, or leave --shortlist out."
         )
-    return tuning_data.pairs_of(run, plain.subwords)
+    return run_data.pairs_of(run, plain.subwords)
 
 
 def _learned(prepared: Prepared, special: SpecialIds, n: int) -> Shortlist:

@@ -33,6 +33,7 @@ from headway.translation import tuning_data
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.pairs import TranslationData
 from headway.translation.replacements import Correction, replaced, taken_up
+from headway.translation.run_data import missing
 from headway.translation.tuning_data import TunedPairs
 
 HELD_BACK = 0.3
@@ -117,7 +118,7 @@ def nothing_to_mix_in(parent: Parent, before: Settings, now: Settings) -> tuple[
     for code, own in zip(codes, known, strict=True):
         if code and own and not same_language(code, own):
             return f"it translates {known[0]} -> {known[1]}, this {codes[0]} -> {codes[1]}", False
-    why = tuning_data.missing(parent.folder)
+    why = missing(parent.folder)
     return why, bool(why)
 
 

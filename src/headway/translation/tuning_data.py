@@ -1,41 +1,29 @@
 """What a run that begins with another's weights sees of that one's data, so as not to forget it."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 from headway.core.batching import SIDES, Indices
 from headway.core.cleaning import LEAST_PAIRS, Report, clean_pairs
 from headway.core.config import Sections, merge
-from headway.core.disk import write_text
-from headway.core.errors import DataError, HeadwayError
-from headway.core.interfaces import StepDecoder
 from headway.core.run_folder import RunFolder
-from headway.core.search import Decode, SearchRequest, decode_all
 from headway.core.subwords import Subwords
-from headway.corpora.cache import cache_root, made_once, read_sealed, sealed_folder, silent
 from headway.corpora.corpus import read_pairs
 from headway.corpora.joined import JoinedRows, some_rows, texts_of, without
 from headway.corpora.prepared import Prepared, prepare_corpus
 from headway.corpora.weighted import RowWeights
-from headway.operations.shipped import SHIPPED
-from headway.runs.loading import why_not_read
 from headway.runs.parent import tuned_rate
-from headway.runs.quality_gate import Gate, measured
-from headway.runs.resuming import refuse_changed_data
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
-from headway.tasks import task_spec
 from headway.translation import pairs
-from headway.translation.corpus_task import CorpusTask
 from headway.translation.pairs import Pairs, TranslationData
-from headway.translation.portions import uncut
 from headway.translation.replacements import Correction
+from headway.translation.run_data import pairs_of, settings_of
 from headway.translation.tuning_corrections import (
     MOST_REVIEWED,
     Taught,
@@ -261,20 +249,6 @@ def _texts_of(old: Pairs, row: int) -> tuple[str, str]:
     return source, target
 
 
-def pairs_of(run: Path, vocabulary: Any) -> Pairs:
-    """What a run learned from, as it read it; raises DataError where that is gone."""
-    folder = RunFolder(run)
-    if why := missing(folder):
-        raise DataError(
-            f"a run that was tuned beside its parent's data needs them to go on; {why}. Put it "
-            "back, or start a new run."
-        )
-    found = read(settings_of(folder), vocabulary, lambda _: None)
-    if folder.data.exists():
-        refuse_changed_data(folder, found)
-    return found
-
-
 def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
     """As `headway.translation.pairs.complete`; of a review also how fast and how long it is
     learned, where nobody said so: gently, and in so few updates that it takes minutes."""
@@ -290,42 +264,6 @@ def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
         every = training.checkpoint_every or max(1, n_updates // N_VALIDATIONS)
         more |= {"max_steps": n_updates, "checkpoint_every": every}
     return merge(found, {"training": more})
-
-
-def scored_rows(found: Pairs, settings: Settings) -> Indices:
-    """The validation pairs that a run is scored on: where its parent's are among them, all."""
-    n = None if settings.data.old_run else settings.training.valid_sentences
-    return found.valid_rows()[:n]
-
-
-def scored_task(
-    found: Pairs, settings: Settings, device: torch.device, decode: Decode = decode_all
-) -> CorpusTask:
-    """The validation pairs of a run that are scored, as a task of its own."""
-    return CorpusTask(
-        found.prepared,
-        settings.training,
-        valid_rows=scored_rows(found, settings),
-        seed=settings.runtime.seed,
-        device=device,
-        decode=decode,
-    )
-
-
-@torch.inference_mode()
-def gate_of(
-    found: Pairs,
-    settings: Settings,
-    device: torch.device,
-    ways: Sequence[tuple[StepDecoder, Decode]],
-) -> Gate:
-    """What the scored pairs say of two ways to translate them whole: the usual and the quicker."""
-    task = scored_task(found, settings, device)
-    task.portions = uncut(found.prepared, task.valid_rows)
-    sources = [ids.tolist() for ids in task.sources]
-    request = SearchRequest(task.special, settings.decoding, device, want_scores=False)
-    usual, quick = (task.written(search(model, sources, request)) for model, search in ways)
-    return measured(usual, quick, task.valid_texts, settings.data.target_language)
 
 
 def _apart(new: Prepared, old: Pairs, taught: Taught | None) -> tuple[Indices, Indices]:
@@ -379,53 +317,3 @@ def _weighed(
         weights[part] = factor * weights[part]
         seen[part] *= factor
     return np.concatenate(weights), round(sum(seen[1:]) / sum(seen), 4)
-
-
-# -- The texts that another run learned from: what they are, and whether they are still there -----
-
-
-def settings_of(folder: RunFolder) -> Settings:
-    """The settings of a run; the texts of the one that comes with headway are written once more."""
-    settings = Settings.of_run(folder, task_spec("translation"))
-    if folder.path != SHIPPED:
-        return settings
-    from headway.demo import DEMO_SEED, DEMO_SIZES, generate, split  # a grammar that few need
-
-    place = cache_root() / f"demo-texts-{DEMO_SEED}-of-2026-11-24"
-
-    def make(_work: Path) -> None:
-        _, n_valid, n_test = DEMO_SIZES
-        written = split(generate(sum(DEMO_SIZES), DEMO_SEED), n_valid=n_valid, n_test=n_test)
-        with sealed_folder(place) as (part, _):
-            for name, found in (("train", written.train), ("valid", written.valid)):
-                for side, texts in zip(("en", "zh"), zip(*found, strict=True), strict=True):
-                    write_text(part / f"{name}.{side}", "".join(f"{text}\n" for text in texts))
-
-    made_once(place, lambda: read_sealed(place), make, silent)
-    files = {
-        f"{prefix}{side}": (place / f"{name}.{suffix}",)
-        for prefix, name in (("", "train"), ("valid_", "valid"))
-        for side, suffix in (("source", "en"), ("target", "zh"))
-    }
-    return replace(settings, data=replace(settings.data, **files))
-
-
-def missing(folder: RunFolder) -> str:
-    """Why what a run learned from cannot be read again, in words; nothing if it can."""
-    if not folder.config.exists():
-        return f"{folder.path} is gone"
-    try:
-        settings = settings_of(folder)
-    except HeadwayError as error:
-        return str(error)
-    files = list(_files(settings.data))
-    if not files:
-        return f"{folder.path} was imported, and does not say what it learned from"
-    if folder.path != SHIPPED and (why := why_not_read(folder, files)):
-        return why
-    return missing(RunFolder(Path(settings.data.old_run))) if settings.data.old_run else ""
-
-
-def _files(data: TranslationData) -> Iterator[Path]:
-    for corpus in (data.corpus(), data.validation()):
-        yield from corpus.files if corpus else ()
