@@ -224,7 +224,7 @@ class Translator:
         """Translations of segments of a file, in portions: see `CodeProcessor.segments`."""
         tag = self.chosen_tag(tag)
         around, plain = self.processors, self.plain
-        terms = around.terms(tag, glossary)
+        terms = around.terms(glossary)
         codes, translate = around.codes(tag, terms), within(around.nearest(tag, terms), plain)
         request = self.plain.request(self.decoding(decoding))._replace(
             want_attention=want_alignment, done=done

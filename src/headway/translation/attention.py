@@ -11,9 +11,11 @@ from headway.core.errors import ConfigError
 from headway.core.transformer import Transformer
 from headway.core.translate import TextTranslator
 from headway.corpora.mixing import tagged
+from headway.localization.placeholders.codes import parsed_text, with_placeholders
 from headway.localization.placeholders.may_hold import may_hold_codes
+from headway.localization.placeholders.segments import Segment
 from headway.nn.attention_weights import Lookable, look
-from headway.translation.coded import CodeProcessor
+from headway.translation.coded import CodedText, CodeProcessor
 
 
 class Attention(NamedTuple):
@@ -61,7 +63,9 @@ def as_fed(codes: CodeProcessor, text: str, target: str) -> Fed:
     """Cleaned, tagged, with codes masked, in ids."""
     source, target, names = clean(text), clean(target), dict[str, str]()
     if may_hold_codes(source):
-        source, target, names = codes.forced(source, target)
+        whole = CodedText.of(Segment((source,)), codes.own, masked=codes.masks)
+        source, names = whole.text, {name: code.text for name, code in whole.codes.items()}
+        target = with_placeholders(parsed_text(target, codes.own.patterns), whole.codes)
     subwords, special = codes.subwords, codes.subwords.special
     read = [*subwords.encode(tagged(source, codes.tag)), special.end]
     written = subwords.encode_targets([target])[0]

@@ -14,15 +14,13 @@ from headway.localization.placeholders.codes import (
     check,
     mask,
     parsed,
-    parsed_text,
     repaired,
     unmask,
-    with_placeholders,
 )
 from headway.localization.placeholders.may_hold import no_text
 from headway.localization.placeholders.names import OwnCodes, is_own, located
 from headway.localization.placeholders.projection import Plain, TokenSpans, project, without_codes
-from headway.localization.placeholders.segments import Code, Segment
+from headway.localization.placeholders.segments import Segment
 from headway.localization.placeholders.word_boundaries import at_boundaries
 from headway.translation.decoding import Alternative, Translate, Translation
 
@@ -89,6 +87,11 @@ class SearchedCoded(NamedTuple):
         return self.translation._replace(n_best=[one.alternative for one in self.candidates])
 
     @property
+    def segment(self) -> Segment:
+        """What the best candidate is, not mended."""
+        return self.candidates[0].segment
+
+    @property
     def poor(self) -> bool:
         """Not even the best candidate has all codes, or it is in a loop."""
         return any(one.loops or not one.complete for one in self.candidates[:1])
@@ -123,28 +126,6 @@ class SegmentTranslation(NamedTuple):
     """Sub-words at the end of the source that were too many and were left out."""
     parts: tuple[Translation, ...] = ()
     """What the model read and wrote of each part that was translated alone."""
-
-
-class Written(NamedTuple):
-    """What the model wrote for a segment, not mended."""
-
-    segments: list[Segment]
-    """Of each alternative, the best first."""
-    translation: Translation
-
-    @property
-    def segment(self) -> Segment:
-        """The best one."""
-        return self.segments[0]
-
-
-class Forced(NamedTuple):
-    """A source and a target with the same placeholders for the codes of the source."""
-
-    source: str
-    target: str
-    names: dict[str, str]
-    """Each placeholder's code, as a reader would write it."""
 
 
 class CodeProcessor:
@@ -205,19 +186,17 @@ class CodeProcessor:
         request = request._replace(want_attention=True)
         translations = []
         found = self._by_projection(segments, request, translate)
-        for source, written in zip(sources, found, strict=True):
+        for source, answer in zip(sources, found, strict=True):
             alternatives = [
-                alternative._replace(
-                    target=repaired(source.segment, segment).text,
-                    written=segment.text,
-                    codes_complete=check(source.segment, segment).complete,
+                one.alternative._replace(
+                    target=repaired(source.segment, one.segment).text,
+                    written=one.segment.text,
+                    codes_complete=check(source.segment, one.segment).complete,
                 )
-                for alternative, segment in zip(
-                    written.translation.n_best, written.segments, strict=True
-                )
+                for one in answer.candidates
             ]
             alternatives.sort(key=lambda one: not one.codes_complete)  # stable
-            translations.append(written.translation._replace(n_best=alternatives))
+            translations.append(answer.translation._replace(n_best=alternatives))
         return translations
 
     def _search(
@@ -271,12 +250,10 @@ class CodeProcessor:
         wholes = [self.own.parsed(one.segment) for one in trimmed]
         worded = [i for i, whole in enumerate(wholes) if not whole.wordless]
         request.done(len(segments) - len(worded))
-        found: dict[int, Written] = {}
+        found: dict[int, SearchedCoded] = {}
         if self.masks:
             sources = [CodedText.of(wholes[i], self.own, masked=True) for i in worded]
-            answers = self._search(sources, request, translate)
-            for i, answer in zip(worded, answers, strict=True):
-                found[i] = Written([one.segment for one in answer.candidates], answer.ranked)
+            found |= zip(worded, self._search(sources, request, translate), strict=True)
         else:
             tagless = [self.own.alone(trimmed[i].segment) for i in worded]
             found |= zip(worded, self._by_projection(tagless, request, translate), strict=True)
@@ -284,19 +261,19 @@ class CodeProcessor:
                 i
                 for i in worded
                 if not check(wholes[i], found[i].segment).complete
-                or not all(one.codes_complete for one in found[i].translation.n_best[:1])
+                or not found[i].candidates[0].alternative.codes_complete
             ]
             quiet = request._replace(done=lambda n: None)
             again = self._by_projection([wholes[i] for i in lost], quiet, translate)
             found |= zip(lost, again, strict=True)
         translations = [SegmentTranslation(segment, True, 0) for segment in segments]
-        for i, written in found.items():
-            mended = repaired(wholes[i], written.segment)
+        for i, answer in found.items():
+            mended = repaired(wholes[i], answer.segment)
             translations[i] = SegmentTranslation(
                 splitting.restored(segments[i], trimmed[i], mended),
-                check(wholes[i], written.segment).complete,
-                written.translation.n_cut,
-                (written.translation,),
+                check(wholes[i], answer.segment).complete,
+                answer.translation.n_cut,
+                (answer.ranked,),
             )
         return translations
 
@@ -305,7 +282,7 @@ class CodeProcessor:
         segments: Sequence[Segment],
         request: SearchRequest,
         translate: Translate,
-    ) -> list[Written]:
+    ) -> list[SearchedCoded]:
         """Translations of segments without their codes, which are then put back."""
         plain = [without_codes(segment) for segment in segments]
         sources = [
@@ -316,46 +293,36 @@ class CodeProcessor:
         ]
         looks = request.want_attention or any(one.places for one in plain)
         answers = self._search(sources, request._replace(want_attention=looks), translate)
-        written = []
-        for segment, one, answer in zip(segments, plain, answers, strict=True):
-            found = [candidate.segment for candidate in answer.candidates]
-            if one.places:
-                n_read = len(answer.translation.source_tokens)
-                found = [
-                    self.own.parsed(segment)
-                    if candidate.alternative.written == one.text.rstrip()
-                    else parsed(self._projected(segment.codes, one, n_read, candidate.alternative))
+        return [
+            answer._replace(
+                candidates=[
+                    self._put_back(segment, one, answer.translation, candidate)
                     for candidate in answer.candidates
                 ]
-            written.append(Written(found, answer.ranked))
-        return written
+            )
+            if one.places
+            else answer
+            for segment, one, answer in zip(segments, plain, answers, strict=True)
+        ]
 
-    def _projected(
-        self, codes: Sequence[Code], plain: Plain, n_read: int, alternative: Alternative
-    ) -> Segment:
-        """A translation of a text that codes were taken out of, with the codes put back.
-
-        `n_read`: of the sub-words of that text, how many the model has read.
-        """
+    def _put_back(
+        self, segment: Segment, plain: Plain, translation: Translation, candidate: Candidate
+    ) -> Candidate:
+        """A translation of a text that the codes of a segment were taken out of, with the codes."""
+        alternative = candidate.alternative
+        if alternative.written == plain.text.rstrip():
+            return candidate._replace(segment=self.own.parsed(segment))
         in_front = len(tagged(plain.text, self.tag)) - len(plain.text)
+        n_read = len(translation.source_tokens)
         spans = self.subwords.source_spans(tagged(plain.text.rstrip(), self.tag))
-        return project(
-            codes,
+        projected = project(
+            segment.codes,
             plain,
             [(start - in_front, end - in_front) for start, end in spans[:n_read]],
             TokenSpans(alternative.written, spans_written(self.subwords, alternative.ids)),
             alternative.alignment,
         )
-
-    def forced(self, source: str, target: str) -> "Forced":
-        """What is fed for a clean source and its clean target: codes of the source are masked."""
-        whole = CodedText.of(Segment((source,)), self.own, masked=self.masks)
-        names = {placeholder: code.text for placeholder, code in whole.codes.items()}
-        return Forced(
-            whole.text,
-            with_placeholders(parsed_text(target, self.own.patterns), whole.codes),
-            names,
-        )
+        return candidate._replace(segment=parsed(projected))
 
 
 def _read(source: CodedText, translation: Translation, n_best: int) -> SearchedCoded:

@@ -110,13 +110,13 @@ def refuse_other_languages(old: Path, new: Path, languages: Languages) -> None:
     for one, other in zip(first, second, strict=True):
         if one and other and not same_language(one, other):
             raise DataError(
-                f"two versions of a file have the same languages; {old} has {' -> '.join(_(first))}"
-                f", {new} has {' -> '.join(_(second))}. Name two versions of one file."
+                f"two versions of a file have the same languages; {old} has {_way(first)}, {new} "
+                f"has {_way(second)}. Name two versions of one file."
             )
 
 
-def _(codes: tuple[str | None, str | None]) -> list[str]:
-    return [code or "?" for code in codes]
+def _way(codes: tuple[str | None, str | None]) -> str:
+    return " -> ".join(code or "?" for code in codes)
 
 
 def matched(before: list[Version], after: list[Version]) -> Iterator[tuple[int, int]]:

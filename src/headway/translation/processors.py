@@ -47,7 +47,7 @@ class RunProcessors:
         self, tag: str, glossary: "Glossaries" = None, prefixes: Sequence[str] = ()
     ) -> list[Processor]:
         """What stands around texts, the outermost first."""
-        terms = self.terms(tag, glossary)
+        terms = self.terms(glossary)
         beginning = PrefixProcessor(prefixes, self.plain, tag, self.own_codes)
         return [
             *([beginning] if any(prefixes) else ()),
@@ -84,7 +84,7 @@ class RunProcessors:
 
         return CodeProcessor(subwords, OwnCodes(known, self.own_codes), tag, masks=masks)
 
-    def terms(self, tag: str, glossary: "Glossaries" = None) -> "TermProcessor | None":
+    def terms(self, glossary: "Glossaries" = None) -> "TermProcessor | None":
         """What has translations hold the terms of a glossary; of none, those of the run."""
         asked = self.own_terms if glossary is None else glossary
         if asked is None:
@@ -92,7 +92,7 @@ class RunProcessors:
         from headway.translation.terms import TermProcessor, wanted_terms  # they read XML
 
         terms = wanted_terms(asked, self.settings.data)
-        return None if terms is None else TermProcessor(self.plain, terms, tag)
+        return None if terms is None else TermProcessor(self.plain, terms)
 
     def _in_portions(
         self, texts: Sequence[str], request: SearchRequest, translate: Translate

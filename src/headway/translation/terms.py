@@ -9,7 +9,6 @@ from typing import NamedTuple, cast
 
 from headway.core.interfaces import Seq2Seq
 from headway.core.search import SearchRequest
-from headway.corpora.mixing import tagged
 from headway.decoding.forced import log_probs_over
 from headway.engine.shortlist import opened
 from headway.languages.codes import Languages
@@ -56,10 +55,9 @@ class TermProcessor:
     that the model would not have written without the term in its source.
     """
 
-    def __init__(self, plain: DetailedTranslator, terms: Terms, tag: str = "") -> None:
-        """`tag` stands before every text that is translated, and is no part of it."""
+    def __init__(self, plain: DetailedTranslator, terms: Terms) -> None:
+        """A tag may stand before the texts: it is a code, in which no terms are looked for."""
         self.plain, self.subwords, self.terms = plain, plain.subwords, terms
-        self._n_tag = len(tagged("", tag)) if tag else 0
 
     def __call__(
         self, texts: Sequence[str], request: SearchRequest, translate: Translate
@@ -67,7 +65,7 @@ class TermProcessor:
         """Where a term has no place in any of the `n_best`, another one of the beam, in which it
         has, comes first; where there is none, the term is left out."""
         settings = request.settings
-        asked = [self.terms.asked(text[self._n_tag :]) for text in texts]
+        asked = [self.terms.asked(text) for text in texts]
         found = self._with_terms(texts, asked, translate(texts, request))
         if settings.method != "beam" or settings.beam <= settings.n_best:
             return found
@@ -136,7 +134,7 @@ class TermProcessor:
         some word stands for what is `missing`; none where there is none."""
         each = list(zip(texts, missing, found, strict=True))
         unread = [
-            _Unread(text, other, [[place for asked in some for place in self._places(asked)]])
+            _Unread(text, other, [[place for asked in some for place in asked.places]])
             for text, some, one in each
             for other in one.n_best[1:]
         ]
@@ -171,13 +169,9 @@ class TermProcessor:
                 without = next(log_probs)
                 yield [a - b for a, b in zip(whole, without, strict=True)]
 
-    def _places(self, asked: RequiredTerm) -> list[Span]:
-        """Where a term stands in what the model reads."""
-        return [(start + self._n_tag, end + self._n_tag) for start, end in asked.places]
-
     def _term_and_beside(self, text: str, asked: RequiredTerm) -> tuple[list[Span], list[Span]]:
         """The stretches of a text that are the term, and the words beside it."""
-        places = self._places(asked)
+        places = [*asked.places]
         words = [
             word for word in words_and_signs(text) if not any(map(partial(_meet, word), places))
         ]
