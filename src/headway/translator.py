@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from headway.core.config import build
+from headway.core.errors import RunError
 from headway.core.interfaces import StepDecoder
 from headway.core.runtime import Device, EngineName, Precision, RuntimeSettings
 from headway.core.search import METHODS
@@ -108,7 +109,10 @@ class Translator:
         if opened.settings.data.glossary:
             from headway.localization.terms.keeping import Terms
 
-            folder.refuse_missing(folder.glossary)
+            if not folder.glossary.exists():
+                raise RunError(
+                    f"{folder.glossary} belongs to the run, and is gone. Take it from a copy."
+                )
             terms = Terms.read([folder.glossary], opened.settings.data)
         own: Patterns = ()
         if codes:

@@ -3,7 +3,6 @@ import gzip
 import os
 import pickle
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from headway.core.disk import (
     DiskError,
     checksum,
     digest,
-    sweep,
     whole_folder,
     whole_text,
     write_bytes,
@@ -44,17 +42,6 @@ def test_a_place_that_cannot_be_written_is_an_error_that_says_what_to_do(tmp_pat
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(DataError, match=r"that fails .*HEADWAY_CACHE"):
         make(tmp_path / "file" / "folder")
-
-
-def test_remains_of_killed_processes_are_swept_after_a_day(tmp_path: Path) -> None:
-    ages = ((".a.1.part", 2), (".b.2.part", 0.1), (".c.3.part", -3), (".a.work", 8))
-    for name, days in ages:  # of the third the clock has gone back since
-        (tmp_path / name).mkdir()
-        os.utime(tmp_path / name, (time.time() - days * 24 * 3600,) * 2)
-    sweep(tmp_path)
-    assert sorted(os.listdir(tmp_path)) == [".a.work", ".b.2.part", ".c.3.part"]
-    sweep(tmp_path, unused_s=0.0)
-    assert os.listdir(tmp_path) == [".a.work"]
 
 
 def test_a_full_disk_of_another_process_is_told_as_one() -> None:

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.core.dedup_split import held_out_size
-from headway.core.disk import sweep
 from headway.core.errors import DataError
+from headway.corpora.cache import sweep
 from headway.corpora.cleaned import CleanedCorpus, clean_corpus
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use

@@ -172,7 +172,7 @@ def ready(
     translator = Translator.load(run, device=runtime.device, codes=codes, **how)
     if shortlist is not None:
         translator.shorten(run, shortlist, say)
-    if why := open_folder(run).below_use:
+    if why := open_folder(run).settings().get("run", {}).get("below_use"):
         say(f"headway: WARNING: this model is below use: {why}")
     if tag is not None or translator.settings.data.tags:
         tag = announced_tag(translator, tag)

@@ -9,9 +9,9 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from headway.commands.arguments import Overrides, option_names, parse_overrides
-from headway.core.disk import refuse_undecodable
 from headway.core.errors import RunError, StoppedError, command
 from headway.demo import DEMO_SEED, DEMO_SIZES
+from headway.operations.shipped import refuse_undecodable
 
 if TYPE_CHECKING:
     from headway.core.config import Sections

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from headway.core.disk import checksum, digest, refuse_large, sweep, whole_folder, write_text
+from headway.core.disk import checksum, digest, refuse_large, whole_folder, write_text
 from headway.core.errors import OutOfReachError, RunError, refuse_out_of_reach
 from headway.core.tensor_files import load_tensors, save_tensors, shapes
 
@@ -52,8 +52,8 @@ def _checksums(folder: Path, state: Mapping[str, Any]) -> dict[str, str]:
 
 def clear_remains(checkpoints: Path) -> None:
     """Remove what a killed process was writing, or deleting."""
-    for remains in (".*.part", ".*.trash"):
-        sweep(checkpoints, remains, unused_s=0.0)
+    for remains in (*checkpoints.glob(".*.part"), *checkpoints.glob(".*.trash")):
+        shutil.rmtree(remains, ignore_errors=True)
 
 
 def discard(folder: Path) -> None:

@@ -7,7 +7,6 @@ import math
 import os
 import shutil
 import stat
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,7 +17,6 @@ from typing import Any, TextIO
 
 from headway.core.errors import DataError
 
-_DAY_S = 24 * 3600.0
 _NO_SYNC = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
 """Answers of a folder that cannot be synced: it may not be read, or its file system cannot."""
 
@@ -56,12 +54,6 @@ def refuse_large(path: Path, limit_bytes: int) -> None:
         raise OSError(errno.EFBIG, f"it has over {limit_bytes:,} bytes", str(path))
 
 
-def is_own(status: os.stat_result) -> bool:
-    """Whether only this user and the system's own can have written it, or can write to it."""
-    ours = not hasattr(os, "geteuid") or status.st_uid in (0, os.geteuid())
-    return os.name == "nt" or (ours and not status.st_mode & 0o022)
-
-
 def free_bytes(folder: Path) -> float:
     """What may still be written there; no end to it where the file system does not know."""
     usage = shutil.disk_usage(folder)
@@ -72,18 +64,6 @@ def refuse_full(folder: Path, n_bytes: int) -> None:
     """Raise DiskError where so many bytes have no room."""
     if free_bytes(folder) < n_bytes:
         raise DiskError(folder, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
-
-
-def refuse_undecodable(*paths: Path) -> None:
-    """Raise DataError for a name that is no UTF-8, where it is to be written down or passed on."""
-    for path in paths:
-        try:
-            str(path).encode("utf-8")
-        except UnicodeEncodeError:
-            raise DataError(
-                f"a run, and every file and folder that it names, has a name in UTF-8; got {path}. "
-                "Rename it. If it is UTF-8, this process does not know: set PYTHONUTF8=1."
-            ) from None
 
 
 def digest(value: Any) -> str:
@@ -161,7 +141,7 @@ def whole_folder(final: Path) -> Iterator[Path]:
     """A fresh folder beside `final` to write files in, which takes its place in one instant.
 
     When the block ends well, all files are synced before. When it does not, nothing is left, and
-    `final` is as it was. A killed process leaves `.NAME.*.part`: see `sweep`. Raises DiskError: the
+    `final` is as it was. A killed process leaves `.NAME.*.part`. Raises DiskError: the
     disk is full or the place cannot be written to.
     """
     part = final.with_name(f".{final.name}.{uuid.uuid4().hex[:12]}.part")
@@ -183,14 +163,6 @@ def whole_folder(final: Path) -> Iterator[Path]:
     finally:
         for left in (part, old) if final.exists() else (part,):
             shutil.rmtree(left, ignore_errors=True)
-
-
-def sweep(folder: Path, name: str = ".*.part", *, unused_s: float = _DAY_S) -> None:
-    """Remove folders that killed processes left in `folder`, if nobody touched them for so long."""
-    for remains in folder.glob(name):
-        with suppress(OSError):
-            if not unused_s or time.time() - remains.stat().st_mtime >= unused_s:
-                shutil.rmtree(remains, ignore_errors=True)
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from headway.core.disk import (
     checksum,
     disk_errors,
     refuse_large,
-    refuse_undecodable,
     sync,
     whole_text,
     write_text,
@@ -111,11 +110,6 @@ class RunFolder:
                 if checksum(file) != sum_:
                     raise _changed(file)
 
-    def refuse_missing(self, file: Path) -> None:
-        """Raise RunError when a file that belongs to the run is gone."""
-        if not file.exists():
-            raise RunError(f"{file} belongs to the run, and is gone. Take it from a copy.")
-
     def _settings_text(self) -> str:
         text = self.text(self.config).removeprefix("\ufeff").replace("\r\n", "\n")
         above, line, own = text.rpartition(f"# {CONFIG} ")
@@ -182,16 +176,10 @@ class RunFolder:
         marks = {"finished": True, "below_use": below_use or None}
         self.write_settings(merge(sections, {"run": marks}), filter(Path.exists, [self.checks]))
 
-    @property
-    def below_use(self) -> str:
-        """Why its model is good for nothing, if so."""
-        return str(self.settings().get("run", {}).get("below_use", ""))
-
     @classmethod
     def open(cls, path: str | Path) -> "RunFolder":
         """An existing run; raises RunError when there is none."""
-        refuse_undecodable(path := Path(path))
-        folder = cls(path)
+        folder = cls(path := Path(path))
         if not folder.config.exists():
             held = "nothing" if not path.exists() else "no config.toml"
             raise RunError(

@@ -12,9 +12,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from headway.core.disk import DiskError, checksum, digest, disk_errors, is_own, sweep, whole_folder
+from headway.core.disk import DiskError, checksum, digest, disk_errors, whole_folder
 from headway.core.errors import ConfigError, DataError, UserError
-from headway.operations.locks import Say, alone
+from headway.operations.locks import Say, alone, is_own
 
 UNUSED_DAYS = 30.0
 DAY_S = 24 * 3600.0
@@ -116,6 +116,14 @@ def made_once(
     sweep(directory.parent, ".*.work", unused_s=_WORK_IS_STALE_S)
     keep_to_limit(directory.parent, say)
     return found
+
+
+def sweep(folder: Path, name: str = ".*.part", *, unused_s: float = DAY_S) -> None:
+    """Remove folders that killed processes left in `folder`, if nobody touched them for so long."""
+    for remains in folder.glob(name):
+        with suppress(OSError):
+            if time.time() - remains.stat().st_mtime >= unused_s:
+                shutil.rmtree(remains, ignore_errors=True)
 
 
 def note_use(directory: Path) -> None:

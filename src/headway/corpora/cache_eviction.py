@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from headway.core.disk import disk_errors, is_own
+from headway.core.disk import disk_errors
 from headway.core.errors import ConfigError
+from headway.operations.locks import is_own
 
 LIMIT_GB = 20.0
 """What HEADWAY_CACHE_LIMIT says otherwise, in GB; 0 for no limit."""

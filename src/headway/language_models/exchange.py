@@ -7,7 +7,7 @@ from typing import Any, cast
 import torch
 
 from headway.core.config import Sections
-from headway.core.disk import checksum, refuse_undecodable
+from headway.core.disk import checksum
 from headway.core.errors import RunError
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import SpecialIds
@@ -19,7 +19,7 @@ from headway.language_models.nnlm import Nnlm
 from headway.language_models.spec import SPEC, next_commands_at
 from headway.language_models.texts import COUNTING
 from headway.operations.locks import Say
-from headway.operations.shipped import only_writer_of_run
+from headway.operations.shipped import only_writer_of_run, refuse_undecodable
 from headway.runs.loading import open_run
 from headway.runs.settings import Settings
 from headway.runs.train import write_record

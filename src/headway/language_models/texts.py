@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.core.config import Sections, build
-from headway.core.disk import checksum, refuse_undecodable
+from headway.core.disk import checksum
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import check_file, read_lines, shown
 from headway.core.run_folder import RunFolder
@@ -19,6 +19,7 @@ from headway.language_models.units import (
     fitted_unit,
     learned_vocabulary,
 )
+from headway.operations.shipped import refuse_undecodable
 from headway.runs.settings import Settings, absolute_files
 from headway.runs.task_spec import Say, Sizes
 

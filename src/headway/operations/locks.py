@@ -41,6 +41,12 @@ def alone(path: Path, say: Say) -> AbstractContextManager[None]:
     return _locked(path, wait, say)
 
 
+def is_own(status: os.stat_result) -> bool:
+    """Whether only this user and the system's own can have written it, or can write to it."""
+    ours = not hasattr(os, "geteuid") or status.st_uid in (0, os.geteuid())
+    return os.name == "nt" or (ours and not status.st_mode & 0o022)
+
+
 def only_writer(what: Path, say: Say) -> AbstractContextManager[None]:
     """The same for the file or folder `what`, but nobody waits for another process.
 

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from headway.core.disk import refuse_undecodable
-from headway.core.errors import RunError
+from headway.core.errors import DataError, RunError
 from headway.core.run_folder import RunFolder
 from headway.operations import argument_types
 from headway.operations.locks import Say, only_writer_of_folder
@@ -34,9 +33,22 @@ def place_of(run: Path) -> Path:
     return SHIPPED
 
 
+def refuse_undecodable(*paths: Path) -> None:
+    """Raise DataError for a name that is no UTF-8, where it is to be written down or passed on."""
+    for path in paths:
+        try:
+            str(path).encode("utf-8")
+        except UnicodeEncodeError:
+            raise DataError(
+                f"a run, and every file and folder that it names, has a name in UTF-8; got {path}. "
+                "Rename it. If it is UTF-8, this process does not know: set PYTHONUTF8=1."
+            ) from None
+
+
 def open_folder(run: str | Path) -> RunFolder:
     """The folder of a run that is named; raises RunError when there is none."""
     place = Path(run) if isinstance(run, str | Path) else argument_types.path(run, "run")
+    refuse_undecodable(place)
     return RunFolder.open(place_of(place))
 
 

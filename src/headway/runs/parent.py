@@ -17,6 +17,7 @@ from headway.core.tensor_files import load_finite, shapes
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Validation
 from headway.operations.frozen import all_parameters, freeze, names_below
+from headway.operations.shipped import open_folder
 from headway.operations.time_budget import PlannedTraining
 from headway.runs.loading import fitting_vocabulary
 from headway.runs.settings import Settings
@@ -53,7 +54,7 @@ class Parent:
                 "a run that begins with another's weights has its sizes as well; got --preset "
                 f"{preset} and --init-from {run}. Leave one of them out."
             )
-        folder = RunFolder.open(run)
+        folder = open_folder(run)
         folder.refuse_damaged()
         if not folder.model.exists() or not folder.finished:
             raise RunError(
@@ -82,7 +83,7 @@ class Parent:
             RunError: it is gone.
         """
         stored = folder.record()["parent"]
-        return cls(RunFolder.open(stored["run"]), stored["sha256"])
+        return cls(open_folder(stored["run"]), stored["sha256"])
 
     def weights(self) -> dict[str, Tensor]:
         """Its weights by name, in float32.

@@ -10,13 +10,14 @@ import torch
 from tokenizers import Tokenizer
 
 from headway.core.cleaning import Report, clean
-from headway.core.disk import refuse_undecodable, whole_folder
+from headway.core.disk import whole_folder
 from headway.core.errors import ConfigError, HeadwayError, RunError
 from headway.core.subwords import Subwords
 from headway.core.transformer import Transformer
 from headway.corpora.corpus import read_pairs
 from headway.exchange import ctranslate2, hugging_face
 from headway.exchange.agreement import Agreement, Ids, Other, agreement
+from headway.operations.shipped import refuse_undecodable
 from headway.runs.loading import Opened, open_run
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say

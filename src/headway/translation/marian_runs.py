@@ -7,7 +7,7 @@ from typing import Any
 
 from headway.core import tensor_files
 from headway.core.config import Sections
-from headway.core.disk import checksum, refuse_undecodable
+from headway.core.disk import checksum
 from headway.core.errors import ConfigError, DataError, RunError
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
@@ -15,7 +15,7 @@ from headway.core.transformer import TransformerConfig
 from headway.exchange.marian import MarianConfig, read_json
 from headway.exchange.marian_weights import BIAS, from_theirs
 from headway.localization.formats.file_kinds import is_language
-from headway.operations.shipped import only_writer_of_run
+from headway.operations.shipped import only_writer_of_run, refuse_undecodable
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
 from headway.runs.train import write_record

@@ -9,7 +9,6 @@ import numpy as np
 from headway.core.batching import Indices
 from headway.core.cleaning import LEAST_PAIRS, refuse_unusable
 from headway.core.config import Sections, build
-from headway.core.disk import refuse_undecodable
 from headway.core.errors import ConfigError, DataError, refuse_below
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
@@ -18,6 +17,7 @@ from headway.corpora.mixing import PLAIN, absolute_pairs_files, parse_pairs_file
 from headway.corpora.prepared import Prepared, prepare_corpus
 from headway.corpora.settings import DataSettings
 from headway.localization.terms import NONE
+from headway.operations.shipped import refuse_undecodable
 from headway.runs.settings import Settings, absolute_files
 from headway.runs.task_spec import Say, Sizes
 from headway.translation import mixture
