@@ -22,7 +22,7 @@ SIDE_ROOMS = (
     "corpora/shifts", "corpora/store", "corpora/weighted", "tokenizers/fair_sample",
     "translation/coded", "translation/mixture", "translation/portions", "translation/prefixes",
     "translation/terms", "translation/tuning", "runs/checking", "runs/parent", "runs/resuming",
-    "operations/frozen", "operations/processes", "operations/recovery",
+    "runs/quality_gate", "operations/frozen", "operations/processes", "operations/recovery",
     "core/beam", "core/kv_cache", "core/greedy", "core/resume", "core/setting_errors",
     "tokenizers/word", "commands/translate_documents",
 )  # fmt: skip

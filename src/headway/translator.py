@@ -103,7 +103,7 @@ class Translator:
         translator, DataError for a pattern that is none, ConfigError for what is not for this run.
         """
         build(RuntimeSettings, {"engine": engine, "precision": precision}, section="runtime")
-        opened, folder = open_run(SPEC, run, device=device), open_folder(run)
+        opened, folder = open_run(SPEC, run, device=device, training=False), open_folder(run)
         model = cast(StepDecoder, opened.model)
         checks, terms = folder.read_checks(), None
         if opened.settings.data.glossary:
@@ -136,7 +136,7 @@ class Translator:
         `headway.translation.shortlisting.shorten`."""
         from headway.translation.shortlisting import shorten  # it reads what a run learned
 
-        shorten(self.plain, self.search, path(run, "run"), self.settings, n, say)
+        shorten(self.plain, self.search, path(run, "run"), n, say)
 
     @property
     def target_language(self) -> str | None:

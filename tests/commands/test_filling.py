@@ -17,15 +17,9 @@ from headway.core.errors import ConfigError, DataError
 from headway.filling.files import Call, FillOptions, check_place, fill_files
 from headway.filling.filling import Filler
 from headway.filling.inputs import FileJob
-from headway.languages.codes import LanguagePair
+from headway.languages.codes import LanguagePair, suffix_of
 from headway.localization.formats import tmx, xliff
-from headway.localization.formats.file_kinds import (
-    FILE_KINDS,
-    is_plain_text,
-    keyed,
-    paired,
-    suffix_of,
-)
+from headway.localization.formats.file_kinds import FILE_KINDS, is_plain_text, keyed, paired
 from headway.localization.formats.piecewise import AT_ONCE
 from headway.localization.placeholders.segments import Segment
 from headway.translation.coded import SegmentTranslation

@@ -14,7 +14,7 @@ from headway.study.compared_runs import ComparisonRequest, Entrant, Rows
 from headway.study.compared_translators import entrant, search
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.decoding import SamplingSettings
-from headway.translation.run_data import measured_again, scored_rows
+from headway.translation.run_data import measured_again, scored_rows, settings_of
 from headway.translation.spec import read
 from headway.translator import Translator
 
@@ -64,7 +64,7 @@ def child(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def opened(run: Path) -> tuple[Translator, CorpusTask]:
     """A run, and its validation as training had it."""
     translator = Translator.load(run)
-    settings = translator.settings
+    settings = settings_of(RunFolder(run))
     data = read(settings, translator.subwords, lambda _: None)
     task = CorpusTask(
         data.prepared,

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from everyday_run import FLAGS, command
 
+from headway.core.run_folder import RunFolder
 from headway.corpora.prepared import Prepared
 from headway.demo import generate
 from headway.translation.corpus_task import CorpusTask
+from headway.translation.run_data import settings_of
 from headway.translation.spec import read
 from headway.translator import Translator
 
@@ -44,7 +46,7 @@ def trained(folder: Path, valid: list[tuple[str, str]]) -> Path:
 
 def opened(run: Path) -> tuple[Translator, CorpusTask, Prepared]:
     translator = Translator.load(run)
-    settings = translator.settings
+    settings = settings_of(RunFolder(run))
     prepared = read(settings, translator.subwords, lambda _: None).prepared
     rows = np.arange(len(prepared.valid))
     how = {"valid_rows": rows, "seed": 1, "device": translator.device}

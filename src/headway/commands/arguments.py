@@ -14,7 +14,8 @@ from cyclopts import App, Group, Parameter
 from headway.core.config import SECTIONS, Sections, build
 from headway.core.errors import CONTROLS, ConfigError
 from headway.core.setting_errors import unknown_section
-from headway.localization.formats.file_kinds import is_plain_text
+from headway.languages.codes import suffix_of
+from headway.localization.formats.file_kinds import FILE_KINDS, NO_TEXT
 from headway.operations.option_errors import no_option, settled
 from headway.runs.flags import ShortFlag
 
@@ -145,10 +146,12 @@ def print_json(found: Any) -> None:
 
 def plain(names: Sequence[str]) -> bool:
     """Whether this is a single file of text, or standard input."""
-    return not names or (
-        len(names) == 1 and is_plain_text(Path(names[0])) and not Path(names[0]).is_dir()
-        and not (glob.has_magic(names[0]) and not Path(names[0]).exists())
-    )  # fmt: skip
+    if len(names) != 1:
+        return not names
+    [name], path = names, Path(names[0])
+    of_a_kind = suffix_of(path) in {*FILE_KINDS, *NO_TEXT}
+    pattern = glob.has_magic(name) and not path.exists()
+    return not (of_a_kind or path.is_dir() or pattern)
 
 
 def ready(

@@ -28,7 +28,7 @@ from headway.doctor.corpus_fixes import (
 from headway.doctor.examination import CHECKS, Examination
 from headway.doctor.findings import Symptom
 from headway.doctor.languages import OTHER_LANGUAGE
-from headway.localization.formats.file_kinds import suffix_of
+from headway.languages.codes import suffix_of
 from headway.localization.places import Places, places_of
 
 _COLUMNS = "what kinds file line source target new_source new_target".split()

@@ -119,7 +119,8 @@ def _systems(runs: Sequence[Path], told: EvaluateOptions) -> "tuple[list[System]
 
 def _read(path: Path) -> list[str]:
     from headway.core.lines import MAX_LINE_BYTES, read_lines
-    from headway.localization.formats.file_kinds import NO_TEXT, no_plain_text, suffix_of
+    from headway.languages.codes import suffix_of
+    from headway.localization.formats.file_kinds import NO_TEXT, no_plain_text
 
     if suffix_of(path) in NO_TEXT:
         raise no_plain_text(path)

@@ -35,8 +35,8 @@ from headway.filling.report import (
 )
 from headway.filling.report_files import check_report, write_report
 from headway.filling.steps import Aids, Ready, filler
-from headway.languages.codes import LanguagePair
-from headway.localization.formats.file_kinds import FILE_KINDS, suffix_of
+from headway.languages.codes import LanguagePair, suffix_of
+from headway.localization.formats.file_kinds import FILE_KINDS
 from headway.localization.formats.units import Outcome, Unit
 from headway.localization.placeholders.segments import Segment
 from headway.operations.locks import only_writer_of_file

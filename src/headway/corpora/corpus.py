@@ -14,8 +14,8 @@ from headway.core.lines import check_file, shown
 from headway.corpora.mixing import PLAIN, Use
 from headway.corpora.mixing import both_ways as goes_both_ways
 from headway.corpora.shifts import unequal
-from headway.languages.codes import folded
-from headway.localization.formats.file_kinds import NO_TEXT, is_language, keyed, paired, suffix_of
+from headway.languages.codes import folded, is_language, suffix_of
+from headway.localization.formats.file_kinds import FILE_KINDS, NO_TEXT
 
 if TYPE_CHECKING:
     from headway.localization.formats.file_kinds import Reader
@@ -84,7 +84,8 @@ class Corpus:
             )
         for path in self.files:
             check_file(path)
-            if path in self.pairs or suffix_of(path) in {*paired(), *NO_TEXT}:
+            kind = FILE_KINDS.get(suffix := suffix_of(path))
+            if path in self.pairs or (kind and kind.pairs) or suffix in NO_TEXT:
                 _reader(path, side=path not in self.pairs)
 
     def draw(self, n_pairs: Mapping[str, int], wanted: int | None, seed: int) -> Draw:
@@ -147,7 +148,8 @@ def _reader(path: Path, *, side: bool = False) -> "Reader":
 
 
 def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]:
-    if suffix_of(source) in keyed():
+    kind = FILE_KINDS.get(suffix_of(source))
+    if kind and kind.keyed:
         from headway.localization.formats.keyed import read_keyed
 
         yield from read_keyed(source, target, report)
@@ -193,7 +195,8 @@ def directions(corpus: Corpus) -> dict[str, Direction]:
 
 def _language_of(path: Path) -> str | None:
     """The language that a file of one side says it is in: `a.en`, `train.de.gz`, `de.json`."""
-    if suffix_of(path) in keyed():
+    kind = FILE_KINDS.get(suffix_of(path))
+    if kind and kind.keyed:
         from headway.localization.formats.keyed import language_of
 
         return language_of(path)

@@ -12,8 +12,8 @@ from headway.core.errors import ConfigError, DataError
 from headway.core.lines import shown
 from headway.corpora.corpus import Corpus, directions
 from headway.corpora.mixing import USE_KEYS
-from headway.languages.codes import same_language
-from headway.localization.formats.file_kinds import reader_of, suffix_of
+from headway.languages.codes import same_language, suffix_of
+from headway.localization.formats.file_kinds import reader_of
 from headway.localization.formats.tmx import unit_languages
 from headway.localization.formats.xliff_units import XliffUnits
 from headway.localization.formats.xml_encoding import utf8_chunks

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headway.core.errors import ConfigError
-from headway.localization.formats.file_kinds import is_language
+from headway.languages.codes import is_language
 from headway.operations.argument_types import string
 
 USE_KEYS = {"tag": "tag", "source": "source_language", "target": "target_language"}

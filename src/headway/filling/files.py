@@ -22,8 +22,8 @@ from headway.filling.inputs import FileJob, is_several, passed_over, plan, refus
 from headway.filling.journal import NAME, Journal
 from headway.filling.report import FileReport
 from headway.filling.report_files import check_report, write_report
-from headway.languages.codes import LanguagePair
-from headway.localization.formats.file_kinds import FILE_KINDS, is_plain_text, paired, suffix_of
+from headway.languages.codes import LanguagePair, suffix_of
+from headway.localization.formats.file_kinds import FILE_KINDS, is_plain_text, paired
 from headway.operations.locks import only_writer_of_file, only_writer_of_folder
 
 Say = Callable[[str], None]

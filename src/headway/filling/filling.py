@@ -14,9 +14,9 @@ from headway.filling.flow import Cut, Flow, Steps, Translate
 from headway.filling.inputs import FileJob
 from headway.filling.journal import Journal
 from headway.filling.report import MADE_BLANK, UNWRITABLE, FileReport, report_of
-from headway.languages.codes import LanguagePair, same_language
+from headway.languages.codes import LanguagePair, same_language, suffix_of
 from headway.localization.formats.documents import Document
-from headway.localization.formats.file_kinds import is_plain_text, opener_of, suffix_of
+from headway.localization.formats.file_kinds import is_plain_text, opener_of
 from headway.localization.formats.keyed import completed
 from headway.localization.formats.piecewise import MISSING
 from headway.localization.formats.spans import Decoded, Entry, of_entries

@@ -13,7 +13,7 @@ from headway.filling.judging import (
     side_by_side,
 )
 from headway.filling.report import NO_MATCH
-from headway.localization.formats.file_kinds import suffix_of
+from headway.languages.codes import suffix_of
 from headway.localization.formats.piecewise import Piecewise, Translated
 from headway.localization.formats.splitting import lines_of, restored, stripped
 from headway.localization.formats.units import (

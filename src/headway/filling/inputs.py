@@ -8,7 +8,8 @@ from itertools import takewhile
 from pathlib import Path
 
 from headway.core.errors import ConfigError, DataError, UserError
-from headway.localization.formats.file_kinds import FILE_KINDS, suffix_of
+from headway.languages.codes import suffix_of
+from headway.localization.formats.file_kinds import FILE_KINDS
 
 NAMED_ONLY = (".tsv", ".csv", ".jsonl", ".json", ".ts", ".xml", ".yml", ".yaml",
               ".md", ".html", ".htm")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Codes of languages (`en`, `zh-Hans`, `pt_BR`): which of them go together, and who says so."""
+"""Codes of languages (`en`, `zh-Hans`, `pt_BR`): which go together, and what names of files say."""
 
 import re
 from pathlib import Path
@@ -49,6 +49,22 @@ def same_language(code: str, wanted: str | None) -> bool:
     one, other = (re.split("[-_]", name.lower()) for name in (code, wanted))
     n = min(len(one), len(other))
     return one[:n] == other[:n]
+
+
+_LIKE_A_CODE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
+_NOT_LANGUAGES = frozenset(
+    "txt tsv tok raw src tgt trg ref hyp bpe out low lc gz bz xz zip csv tab json srt vtt".split()
+)
+
+
+def is_language(name: str) -> bool:
+    """Whether a suffix or a column's name looks like the code of a language."""
+    return bool(_LIKE_A_CODE.fullmatch(name)) and name.lower() not in _NOT_LANGUAGES
+
+
+def suffix_of(path: Path) -> str:
+    """What tells the kind of a file, or its language: its suffix in lower case, without `.gz`."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
 _CODES = frozenset(

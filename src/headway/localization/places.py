@@ -14,8 +14,8 @@ from xml.sax.saxutils import escape
 
 from headway.core.errors import DataError
 from headway.core.lines import open_bytes, read_lines
-from headway.languages.codes import Languages
-from headway.localization.formats.file_kinds import keyed, suffix_of
+from headway.languages.codes import Languages, suffix_of
+from headway.localization.formats.file_kinds import keyed
 from headway.localization.formats.inline import START_TAG, element_end
 from headway.localization.formats.tables import (
     first_line,

@@ -63,8 +63,12 @@ class Opened(NamedTuple):
     device: torch.device
 
 
-def open_run(spec: TaskSpec, run: str | Path, *, device: Device = "auto") -> Opened:
+def open_run(
+    spec: TaskSpec, run: str | Path, *, device: Device = "auto", training: bool = True
+) -> Opened:
     """Open a run folder wherever it was trained; nothing of the process is changed.
+
+    `training` says whether the settings of that section are wanted.
 
     Raises:
         RunError: there is no run, it is another task's, or it has no trained model.
@@ -76,7 +80,7 @@ def open_run(spec: TaskSpec, run: str | Path, *, device: Device = "auto") -> Ope
             f"this needs a run of the task {spec.name}; {run} is one of {task_of(sections)}. "
             f"Train one with: headway train --task {spec.name}"
         )
-    settings = Settings.of_run(folder, spec)
+    settings = Settings.of_run(folder, spec, training=training)
     if not folder.model.exists():
         raise RunError(
             f"{folder.path} has no model yet: training has not reached its first validation. "

@@ -46,7 +46,8 @@ class RunSection:
 class Settings:
     """One dataclass a section; `model` is the config of whichever type was chosen.
 
-    A task that has no text, or nothing to decode, has None there.
+    A task that has no text, or nothing to decode, has None there; so has `training` where a run is
+    opened to be used.
     """
 
     task: str
@@ -60,8 +61,17 @@ class Settings:
     decoding: Any = None
 
     @classmethod
-    def of(cls, sections: Mapping[str, Mapping[str, Any]], spec: TaskSections) -> "Settings":
-        """Check every section; raises ConfigError for what is unknown or does not fit."""
+    def of(
+        cls,
+        sections: Mapping[str, Mapping[str, Any]],
+        spec: TaskSections,
+        *,
+        training: bool = True,
+    ) -> "Settings":
+        """Check every section; raises ConfigError for what is unknown or does not fit.
+
+        Without `training`, what is set in it is not looked at.
+        """
         given = merge(sections)
         of_text = spec.sections.get("text")
         if given.get("text", {}).get("unit") == "subwords" and not hasattr(of_text, "unit"):
@@ -82,18 +92,20 @@ class Settings:
         if model_type not in spec.models:
             raise refused.unknown_name("[model] type", model_type, spec.models)
         types = {"model": spec.models[model_type][0], **own}
-        built: dict[str, Any] = {
+        if not training:
+            del types["training"]
+        built: dict[str, Any] = {"training": None} | {
             name: build(section, given.get(name, {}), section=name)
             for name, section in types.items()
         }
         return cls(task=spec.name, model_type=model_type, **built)
 
     @classmethod
-    def of_run(cls, folder: RunFolder, spec: TaskSections) -> "Settings":
+    def of_run(cls, folder: RunFolder, spec: TaskSections, *, training: bool = True) -> "Settings":
         """The settings that stand in a run's config.toml; an error names that file."""
         stored = upgraded(folder.settings())
         try:
-            return cls.of(stored, spec)
+            return cls.of(stored, spec, training=training)
         except ConfigError as error:
             raise ConfigError(f"in {folder.config}: {error}") from None
 

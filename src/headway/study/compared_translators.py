@@ -16,6 +16,8 @@ from headway.corpora.corpus import Corpus, languages
 from headway.corpora.mixing import Use
 from headway.metrics.corpus_scores import bleu_by_language, chrf_statistics
 from headway.metrics.evaluation import ScoredSystem, by_length, lengths_in_tokens
+from headway.operations.shipped import open_folder
+from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
 from headway.study.compared_runs import (
     ComparisonRequest,
@@ -30,7 +32,7 @@ from headway.study.compared_runs import (
 )
 from headway.translation import run_data
 from headway.translation.decoding import SamplingSettings
-from headway.translation.spec import read
+from headway.translation.spec import SPEC, read
 from headway.translator import Translator
 
 FILES = ("source", "reference")
@@ -148,8 +150,9 @@ def held_by(run: Path, translator: Translator, say: Say) -> TestData:
     A row without a tag, of a model that has read none without, is read as `translate` reads it.
     """
     try:
-        data = read(translator.settings, translator.subwords, lambda _: None)
-        prepared, scored = data.prepared, run_data.scored_rows(data, translator.settings)
+        settings = Settings.of_run(open_folder(run), SPEC)
+        data = read(settings, translator.subwords, lambda _: None)
+        prepared, scored = data.prepared, run_data.scored_rows(data, settings)
         uses = [prepared.valid_uses[row] for row in scored]
         uses = [replace(use, tag=translator.chosen_tag(use.tag or None)) for use in uses]
     except UserError as error:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from headway.core.cleaning import Report, clean
 from headway.core.errors import DataError
-from headway.languages.codes import Languages, same_language
-from headway.localization.formats.file_kinds import reader_of, suffix_of
+from headway.languages.codes import Languages, same_language, suffix_of
+from headway.localization.formats.file_kinds import reader_of
 from headway.localization.formats.po import message_forms, named_header
 from headway.localization.formats.po_entries import read_entries
 from headway.localization.formats.qt import qt_messages

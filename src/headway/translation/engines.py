@@ -18,7 +18,6 @@ from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
 from headway.runs.loading import Opened
 from headway.runs.quality_gate import Gate, keep, known
-from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
 from headway.translation import run_data
 from headway.translation.decoding import EngineSearch
@@ -41,7 +40,7 @@ def settle(
         ConfigError: they are not for this run, or not installed.
     """
     engine = search.choice.name
-    found = settled(folder, plain, engine, opened.settings, precision, say)
+    found = settled(folder, plain, engine, precision, say)
     search.choice = EngineChoice(engine, found, say)
     if engine == "ctranslate2":
         search.prepared = (in_ctranslate2(folder, opened, say),)
@@ -111,7 +110,6 @@ def settled(
     folder: RunFolder,
     plain: TextTranslator,
     engine: EngineName,
-    settings: Settings,
     asked: Literal["auto", Precision],
     say: Say,
 ) -> Precision:
@@ -132,7 +130,7 @@ def settled(
         )
     if not has_instructions(asked):
         say(f"headway: this processor has no instructions for {asked}: fp32 may be faster")
-    gate = known(folder).get(asked) or measured_now(folder, plain, settings, asked, say)
+    gate = known(folder).get(asked) or measured_now(folder, plain, asked, say)
     if gate is not None:
         gate.refuse_closed(f"{asked} products", "Use --precision fp32.")
         say(f"headway: {asked} products: {gate.in_words()}")
@@ -168,7 +166,7 @@ def quickest(folder: RunFolder, say: Say) -> Precision:
 
 
 def measured_now(
-    folder: RunFolder, plain: TextTranslator, settings: Settings, precision: Precision, say: Say
+    folder: RunFolder, plain: TextTranslator, precision: Precision, say: Say
 ) -> Gate | None:
     """Translate the run's validation pairs both ways, and keep what came of it; None, with a
     warning, where they are not at hand, or the engine does not search as the run does."""
@@ -176,6 +174,7 @@ def measured_now(
     if why := run_data.missing(folder):
         say(f"{unknown}its validation pairs are not at hand ({why})")
         return None
+    settings = run_data.settings_of(folder)
     if why := beyond(settings.decoding):
         say(f"{unknown}the compiled engine does not search as it does ({why})")
         return None

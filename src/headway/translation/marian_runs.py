@@ -14,7 +14,7 @@ from headway.core.subwords import Subwords
 from headway.core.transformer import TransformerConfig
 from headway.exchange.marian import MarianConfig, read_json
 from headway.exchange.marian_weights import BIAS, from_theirs
-from headway.localization.formats.file_kinds import is_language
+from headway.languages.codes import is_language
 from headway.operations.shipped import only_writer_of_run, refuse_undecodable
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say

@@ -20,7 +20,6 @@ from headway.engine.shortlist import Shortlist, Shortlisted, opened
 from headway.operations.locks import Say
 from headway.operations.shipped import open_folder, refuse_shipped
 from headway.runs.quality_gate import Gate
-from headway.runs.settings import Settings
 from headway.translation import run_data
 from headway.translation.decoding import EngineSearch
 from headway.translation.pairs import Pairs
@@ -30,9 +29,7 @@ MOST = 1000
 _FORMAT = 2
 
 
-def shorten(
-    plain: TextTranslator, search: EngineSearch, run: Path, settings: Settings, n: int, say: Say
-) -> None:
+def shorten(plain: TextTranslator, search: EngineSearch, run: Path, n: int, say: Say) -> None:
     """Have a run's translator write from shortlists: of each token of a source the `n` likeliest
     translations and itself, and the `n` commonest tokens of all.
 
@@ -52,7 +49,7 @@ def shorten(
     folder, model = run_folder.path / name, checksum(run_folder.model)
     if _gate(folder, model) is None:
         refuse_shipped(run)
-        _make(folder, model, plain, search, settings, n, say)
+        _make(folder, model, plain, search, n, say)
     gate = _gate(folder, model)
     assert gate is not None
     gate.refuse_closed(
@@ -81,7 +78,6 @@ def _make(
     model: str,
     plain: TextTranslator,
     search: EngineSearch,
-    settings: Settings,
     n: int,
     say: Say,
 ) -> None:
@@ -90,6 +86,7 @@ def _make(
     shortlist = _learned(pairs.prepared, plain.subwords.special, n)
     whole = opened(plain.model)[0]
     ways = (whole, search), (Shortlisted(whole, shortlist), search)
+    settings = run_data.settings_of(RunFolder(folder.parent))
     gate = run_data.gate_of(pairs, settings, plain.device, ways)
     with sealed_folder(folder) as (part, content):
         for name, array in shortlist._asdict().items():

@@ -9,9 +9,8 @@ from typing import NamedTuple
 from headway.core.cleaning import Pair, Report
 from headway.core.errors import DataError
 from headway.core.lines import shown
-from headway.languages.codes import LanguagePair, Languages, same_language
+from headway.languages.codes import LanguagePair, Languages, is_language, same_language
 from headway.localization.formats.documents import Document
-from headway.localization.formats.file_kinds import is_language
 from headway.localization.formats.spans import Decoded, Entry, Lines, of_entries, read_decoded
 from headway.localization.formats.units import Width
 from headway.localization.placeholders.segments import Segment

@@ -1,19 +1,13 @@
-"""What the name of a file tells: its kind, and the language that it is in."""
+"""The kinds of files that are read or filled in, by the suffix of their names."""
 
 import importlib
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.core.cleaning import Pair, Report
 from headway.core.errors import DataError
-from headway.languages.codes import Languages
-
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
-_NOT_LANGUAGES = frozenset(
-    "txt tsv tok raw src tgt trg ref hyp bpe out low lc gz bz xz zip csv tab json srt vtt".split()
-)
+from headway.languages.codes import Languages, suffix_of
 
 
 class FileKind(NamedTuple):
@@ -73,16 +67,6 @@ def paired() -> list[str]:
 def keyed() -> list[str]:
     """Kinds that hold texts of one language by their keys."""
     return [suffix for suffix, kind in FILE_KINDS.items() if kind.keyed]
-
-
-def is_language(name: str) -> bool:
-    """Whether a suffix or a column's name looks like the code of a language."""
-    return bool(_LANGUAGE.fullmatch(name)) and name.lower() not in _NOT_LANGUAGES
-
-
-def suffix_of(path: Path) -> str:
-    """What tells the kind of a file: its suffix in lower case, without `.gz`."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
 def is_plain_text(path: Path) -> bool:

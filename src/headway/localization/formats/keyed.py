@@ -7,8 +7,9 @@ from typing import Any
 from headway.core.cleaning import Pair, Report
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import shown
+from headway.languages.codes import suffix_of
 from headway.localization.formats.documents import Document, Keyed
-from headway.localization.formats.file_kinds import keyed, opener_of, suffix_of
+from headway.localization.formats.file_kinds import keyed, opener_of
 
 
 def read_keyed(source: Path, target: Path, report: Report) -> Iterator[Pair]:

@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 from headway.core.cleaning import Pair, Report
 from headway.core.lines import damage_told, open_bytes, shown
-from headway.languages.codes import Languages, same_language
+from headway.languages.codes import Languages, is_language, same_language
 from headway.languages.plurals import forms_of, numbers_of, only_one
 from headway.languages.scripts import WIDE
 from headway.localization.formats.documents import EXACT, Document, Edit, EditableUnit, Translations
-from headway.localization.formats.file_kinds import is_language
 from headway.localization.formats.po_entries import (
     BYTE_ORDER_MARK,
     ESCAPES,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from headway.core.errors import DataError
 from headway.core.lines import MAX_LINE_BYTES, raw_lines
-from headway.localization.formats.file_kinds import is_language
+from headway.languages.codes import is_language
 
 _TOKEN = re.compile(
     r"""[ \t\r\f\v]*(?:

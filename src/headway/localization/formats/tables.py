@@ -9,9 +9,8 @@ from pathlib import Path
 from headway.core.cleaning import Pair, Report, clean
 from headway.core.errors import DataError
 from headway.core.lines import MAX_LINE_BYTES, read_lines, shown
-from headway.languages.codes import LanguagePair, Languages, same_language
+from headway.languages.codes import LanguagePair, Languages, is_language, same_language, suffix_of
 from headway.localization.formats.documents import Document
-from headway.localization.formats.file_kinds import is_language, suffix_of
 from headway.localization.formats.spans import Decoded, Entry, of_entries, read_decoded
 from headway.localization.placeholders.segments import Segment
 

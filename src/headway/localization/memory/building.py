@@ -11,8 +11,8 @@ from headway.core.errors import DataError
 from headway.core.lines import check_file, shown
 from headway.corpora.cache import Say, cache_root, key_of, made_once, read_sealed, sealed_folder
 from headway.corpora.cache import silent as unsaid
-from headway.languages.codes import LanguagePair, Languages, same_language
-from headway.localization.formats.file_kinds import FILE_KINDS, keyed, paired, reader_of, suffix_of
+from headway.languages.codes import LanguagePair, Languages, same_language, suffix_of
+from headway.localization.formats.file_kinds import FILE_KINDS, keyed, paired, reader_of
 from headway.localization.memory import store, words
 from headway.localization.memory.memory import Memory
 from headway.localization.memory.store import StoreBuilder

@@ -9,8 +9,7 @@ from headway.core.disk import write_text
 from headway.core.errors import DataError
 from headway.core.lines import read_lines, shown
 from headway.corpora.corpus import Corpus, languages
-from headway.languages.codes import LanguagePair, same_language
-from headway.localization.formats.file_kinds import is_language, suffix_of
+from headway.languages.codes import LanguagePair, is_language, same_language, suffix_of
 from headway.localization.formats.xml_encoding import utf8_chunks
 from headway.localization.formats.xml_events import XmlUnits
 from headway.localization.terms.glossary import SAME, Glossary, GlossaryRow
