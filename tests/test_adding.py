@@ -329,7 +329,7 @@ def test_an_added_engine_searches_what_it_can_and_leaves_the_rest(everyday_run, 
     translator = Translator.load(everyday_run, device="cpu")
     lengths = [len(translator.subwords.encode(text)) for text in texts]
     monkeypatch.setattr(parrot, "MOST", sorted(lengths)[10])
-    translator.search.prepared = (parrot.Parrot(),)
+    translator.search.use(parrot.Parrot())
     after = translator.translate(texts)
     short = [length <= parrot.MOST for length in lengths]
     for text, own, said, few in zip(texts, before, after, short, strict=True):

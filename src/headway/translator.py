@@ -28,15 +28,8 @@ from headway.runs.loading import open_run
 from headway.runs.settings import Settings
 from headway.translation.attention import Attention, attention, refuse_blind
 from headway.translation.coded import SegmentTranslation
-from headway.translation.decoding import (
-    ONLY_DRAWN,
-    Alternative,
-    DetailedTranslator,
-    EngineSearch,
-    SamplingSettings,
-    Translation,
-    within,
-)
+from headway.translation.decoding import ONLY_DRAWN, EngineSearch, SamplingSettings
+from headway.translation.detailed import Alternative, DetailedTranslator, Translation, within
 from headway.translation.portions import translate_segments
 from headway.translation.prefixes import prefixes_of
 from headway.translation.processors import RunProcessors

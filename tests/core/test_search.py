@@ -11,7 +11,7 @@ from headway.core.errors import ConfigError, HeadwayError
 from headway.core.hypothesis import Rules
 from headway.core.search import METHODS, search
 from headway.core.transformer import Transformer, TransformerConfig
-from headway.decoding.methods import sample
+from headway.decoding.sampling import sample
 from headway.translation.decoding import SamplingSettings
 
 

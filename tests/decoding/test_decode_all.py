@@ -15,7 +15,7 @@ from headway.core.search import (
 )
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
-from headway.decoding.methods import LEAST_SHARE, SHARES, even_batches
+from headway.decoding.shares import LEAST_SHARE, SHARES, even_batches
 from headway.operations.processes import shared
 from headway.translation.decoding import decode
 

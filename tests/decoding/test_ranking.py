@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.core.beam import best
-from headway.decoding.methods import CHUNK, chunked_best
+from headway.decoding.ranking import CHUNK, chunked_best
 
 
 @pytest.mark.parametrize("best", [best, chunked_best])

@@ -8,7 +8,7 @@ import torch
 
 from headway.core.beam import greedy
 from headway.core.errors import HeadwayError
-from headway.decoding.methods import sample
+from headway.decoding.sampling import sample
 from headway.translation import decoding as settings
 
 

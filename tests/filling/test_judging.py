@@ -14,7 +14,7 @@ from headway.localization.placeholders.segments import Segment
 from headway.localization.terms.glossary import Glossary, GlossaryRow
 from headway.localization.terms.keeping import Terms
 from headway.translation.coded import SegmentTranslation
-from headway.translation.decoding import Alternative, Translation
+from headway.translation.detailed import Alternative, Translation
 
 CHECKER = Checker(TrainingStats.from_dict({}), Calibration.from_dict({}))
 FILES = "{n, plural, one {# file} other {# files}}"

@@ -9,7 +9,7 @@ from headway.core.hypothesis import DecodingSettings, Hypothesis, Rules
 from headway.core.interfaces import State, StepDecoder
 from headway.core.loss import projected_label_smoothed
 from headway.core.search import METHODS, search
-from headway.decoding.methods import sample
+from headway.decoding.sampling import sample
 from headway.language_models.interfaces import LanguageModel, NeuralLanguageModel
 from headway.language_models.models import LANGUAGE_MODELS
 from headway.translation.decoding import SamplingSettings

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from headway.core.search import SearchRequest
-from headway.translation.decoding import DetailedTranslator, Translate, Translation, within
+from headway.translation.detailed import DetailedTranslator, Translate, Translation, within
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")

@@ -16,7 +16,7 @@ from headway.languages.sentences import AtOnce
 from headway.localization.placeholders.own_codes import compiled
 from headway.localization.placeholders.segments import Code, Segment
 from headway.translation.coded import SegmentTranslation
-from headway.translation.decoding import Alternative, Translation
+from headway.translation.detailed import Alternative, Translation
 from headway.translation.portions import (
     Portions,
     combined,

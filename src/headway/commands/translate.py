@@ -28,7 +28,7 @@ from headway.operations.locks import only_writer_of_file
 if TYPE_CHECKING:
     from headway.localization.checks.calibration import Verdict
     from headway.localization.terms.keeping import Terms
-    from headway.translation.decoding import Translation
+    from headway.translation.detailed import Translation
     from headway.translator import Translator
 
 MOST_TOLD = 3

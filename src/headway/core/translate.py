@@ -32,7 +32,7 @@ class Searched(NamedTuple):
 
 
 class TextTranslator:
-    """A model and its sub-words; what may stand around it is `headway.translation.decoding`."""
+    """A model and its sub-words; what may stand around it is `headway.translation.detailed`."""
 
     def __init__(
         self,

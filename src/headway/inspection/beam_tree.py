@@ -14,7 +14,7 @@ from torch import Tensor
 from headway.core.beam import Chosen, beam_search
 from headway.core.errors import ConfigError
 from headway.core.hypothesis import DecodingSettings, Hypothesis, Rules, diverged, penalty
-from headway.decoding.methods import chunked_best
+from headway.decoding.ranking import chunked_best
 from headway.inspection.inspected_model import Writing
 
 Fate = Literal["kept", "pruned", "finished", "open"]

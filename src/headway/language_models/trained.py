@@ -8,7 +8,7 @@ import torch
 
 from headway.core.interfaces import StepDecoder
 from headway.core.runtime import Device, Precision
-from headway.decoding.methods import draw
+from headway.decoding.sampling import draw
 from headway.language_models.evaluation import Evaluation, evaluated
 from headway.language_models.scoring import Scorer
 from headway.language_models.spec import SPEC, WINDOW

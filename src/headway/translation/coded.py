@@ -22,7 +22,7 @@ from headway.localization.placeholders.names import OwnCodes, is_own, located
 from headway.localization.placeholders.projection import Plain, TokenSpans, project, without_codes
 from headway.localization.placeholders.segments import Segment
 from headway.localization.placeholders.word_boundaries import at_boundaries
-from headway.translation.decoding import Alternative, Translate, Translation
+from headway.translation.detailed import Alternative, Translate, Translation
 
 
 class CodedText(NamedTuple):

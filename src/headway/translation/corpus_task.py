@@ -17,7 +17,7 @@ from headway.corpora.prepared import Prepared
 from headway.localization.checks.output_checks import ModelEvidence
 from headway.localization.placeholders.may_hold import may_hold_sentences
 from headway.metrics.corpus_scores import bleu_by_language
-from headway.translation.decoding import attended
+from headway.translation.detailed import attended
 
 
 class CorpusTask(TranslationTask):

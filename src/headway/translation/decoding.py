@@ -1,11 +1,10 @@
-"""How a translator searches, by headway's own search with what hangs on it here: sampling,
-processes that share the batches, an engine in the search's place; and translations with all that is
-known of them, with what stands around a translator of texts."""
+"""How a translator searches: the core's search with what hangs on it here, which is sampling,
+processes that share the batches, and an engine in the search's place."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from headway.core.beam import beam_search, greedy
 from headway.core.errors import ConfigError, refuse_below, refuse_beyond
@@ -21,8 +20,9 @@ from headway.core.search import (
     decode_all,
     in_turn,
 )
-from headway.core.translate import Searched, TextTranslator
-from headway.decoding.methods import chunked_best, even_batches, in_processes, sample
+from headway.decoding.ranking import chunked_best
+from headway.decoding.sampling import sample
+from headway.decoding.shares import even_batches, in_processes
 from headway.engine.engine import EngineChoice
 
 ONLY_DRAWN = ("temperature", "top_k", "top_p", "seed")
@@ -106,25 +106,30 @@ class EngineSearch:
 
     def __init__(self, choice: EngineChoice = EngineChoice()) -> None:  # noqa: B008  (a tuple)
         self.choice = choice
-        self.prepared: tuple[Engine | None] | None = None
+        self.engine: Engine | None = None
+        self.is_prepared = False
+
+    def use(self, engine: Engine | None) -> None:
+        """Have this engine search from now on; None: torch."""
+        self.engine, self.is_prepared = engine, True
 
     def __call__(
         self, decoder: StepDecoder, sources: Sequence[Ids], request: SearchRequest
     ) -> list[list[Hypothesis]]:
         """See `decode`."""
-        if self.prepared is None:
-            self.prepared = (self.choice.prepare(decoder, request.device),)
-        return decode(decoder, sources, request, *self.prepared)
+        if not self.is_prepared:
+            self.use(self.choice.prepare(decoder, request.device))
+        return decode(decoder, sources, request, self.engine)
 
     def refresh(self) -> None:
         """Have the next search take up the weights and the choice of an engine as they are then."""
-        self.prepared = None
+        self.engine, self.is_prepared = None, False
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: without what an engine made of the weights in this process."""
         name, precision, _ = self.choice
         choice = EngineChoice("auto" if name == "ctranslate2" else name, precision)
-        return {"choice": choice, "prepared": None}
+        return {"choice": choice, "engine": None, "is_prepared": False}
 
 
 def decode_anew(engine: EngineName = "auto") -> Decode:
@@ -136,126 +141,3 @@ def decode_anew(engine: EngineName = "auto") -> Decode:
     return lambda model, sources, request: decode(
         model, sources, request, choice.prepare(model, request.device)
     )
-
-
-# -- translations, and what stands around a translator ----------------------------------------
-
-
-class Alternative(NamedTuple):
-    """One translation of a sentence."""
-
-    target: str
-    score: float
-    """Log-probability divided by the length penalty."""
-    ids: list[int]
-    tokens: list[str]
-    """Its sub-words, as a reader would write them."""
-    token_log_probs: list[float]
-    """Of each sub-word, then of the end marker, in nats."""
-    alignment: list[tuple[int, int]]
-    """For each target sub-word: (source sub-word it looks at most, its own index), from 0."""
-    written: str
-    """What the model wrote, before anything was mended."""
-    codes_complete: bool = True
-    """The model wrote just the codes of the source. Where it did not, `target` is mended: what was
-    invented is gone, what was missing stands at the end; the tokens are as they were."""
-    attended: Sequence[float] = ()
-    """How much attention each source sub-word got in all, where alignments were wanted."""
-
-
-class Translation(NamedTuple):
-    """A sentence and what became of it."""
-
-    source: str
-    source_tokens: list[str]
-    n_best: list[Alternative]
-    """Best first; empty for a blank line."""
-    n_cut: int
-    """Sub-words at the end of the source that were too many and were left out."""
-    parts: "tuple[Translation, ...]" = ()
-    """What it was put together from, where the source was cut."""
-
-    @property
-    def target(self) -> str:
-        """The best translation; blank for a blank line."""
-        return self.n_best[0].target if self.n_best else ""
-
-    @property
-    def codes_complete(self) -> bool:
-        """Nothing had to be mended in the best translation."""
-        return not self.n_best or self.n_best[0].codes_complete
-
-
-Translate = Callable[[Sequence[str], SearchRequest], list[Translation]]
-"""What a `DetailedTranslator` is, alone or with processors around it."""
-
-
-@runtime_checkable
-class Processor(Protocol):
-    """What stands before and after a translation."""
-
-    def __call__(
-        self, texts: Sequence[str], request: SearchRequest, translate: Translate
-    ) -> list[Translation]:
-        """Have texts translated, perhaps others or more often than was asked for, and make of that
-        the translations of those that were given."""
-        ...
-
-
-def within(processors: Iterable[Processor], translate: Translate) -> Translate:
-    """`translate` with processors around it, the first of them outermost."""
-    for one in reversed([*processors]):
-        translate = partial(one, translate=translate)
-    return translate
-
-
-class DetailedTranslator(TextTranslator):
-    """A model and its sub-words, which says of each translation how it came about."""
-
-    def __call__(self, texts: Sequence[str], request: SearchRequest) -> list[Translation]:
-        """The `n_best` translations of each clean text."""
-        # A short text counts as so many tokens that the scores of a step stay below 256 MB.
-        least = max(-(-len(self.subwords) >> 13), request.settings.max_extra_length >> 4)
-        request = request._replace(least_tokens=least)
-        return [
-            Translation(
-                source=text,
-                source_tokens=self.subwords.pieces(one.ids),
-                n_best=self._alternatives(one),
-                n_cut=one.n_cut,
-            )
-            for text, one in zip(texts, self.search(texts, request), strict=True)
-        ]
-
-    def _alternatives(self, searched: Searched) -> list[Alternative]:
-        found, source_length = searched.hypotheses, len(searched.ids)
-        texts = self.subwords.decode_batch([hypothesis.ids for hypothesis in found])
-        return [
-            Alternative(
-                target=text,
-                score=hypothesis.score,
-                ids=hypothesis.ids,
-                tokens=self.subwords.pieces(hypothesis.ids),
-                token_log_probs=hypothesis.token_log_probs,
-                alignment=alignment(hypothesis, source_length),
-                written=text,
-                attended=attended(hypothesis, source_length),
-            )
-            for hypothesis, text in zip(found, texts, strict=True)
-        ]
-
-
-def alignment(hypothesis: Hypothesis, source_length: int) -> list[tuple[int, int]]:
-    """For each token of a hypothesis that has its attention, the source token it looks at most."""
-    if hypothesis.attention is None:
-        return []
-    looked_at = hypothesis.attention[: len(hypothesis.ids), :source_length].argmax(-1).tolist()
-    return [(source, target) for target, source in enumerate(looked_at)]
-
-
-def attended(hypothesis: Hypothesis, source_length: int) -> list[float]:
-    """How much attention each source token got in all; nothing where it was not asked for."""
-    if hypothesis.attention is None:
-        return []
-    total: list[float] = hypothesis.attention[:, :source_length].sum(0).tolist()
-    return total

@@ -43,7 +43,7 @@ def settle(
     found = settled(folder, plain, engine, precision, say)
     search.choice = EngineChoice(engine, found, say)
     if engine == "ctranslate2":
-        search.prepared = (in_ctranslate2(folder, opened, say),)
+        search.use(in_ctranslate2(folder, opened, say))
 
 
 def in_ctranslate2(folder: RunFolder, opened: Opened, say: Say) -> CTranslate2Search:

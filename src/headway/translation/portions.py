@@ -30,7 +30,7 @@ from headway.localization.placeholders.patterns import hidden
 from headway.localization.placeholders.segments import Segment
 from headway.operations.argument_types import ArgumentTypeError
 from headway.translation.coded import SegmentTranslation
-from headway.translation.decoding import Alternative, Translate, Translation
+from headway.translation.detailed import Alternative, Translate, Translation
 
 _LINE_END = re.compile(rf"((?<!\s)\s*[{LINE_SPACE}]\s*)")
 

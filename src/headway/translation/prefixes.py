@@ -14,7 +14,7 @@ from headway.engine.shortlist import opened
 from headway.localization.placeholders.may_hold import may_hold_codes
 from headway.localization.placeholders.own_codes import OwnPattern
 from headway.operations.argument_types import ArgumentTypeError, strings
-from headway.translation.decoding import DetailedTranslator, Translate, Translation
+from headway.translation.detailed import DetailedTranslator, Translate, Translation
 
 
 def prefixes_of(texts: Any, prefixes: Any) -> list[str]:

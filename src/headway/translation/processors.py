@@ -18,7 +18,7 @@ from headway.localization.placeholders.names import OwnCodes
 from headway.localization.placeholders.own_codes import Patterns
 from headway.runs.settings import Settings
 from headway.translation.coded import CodeProcessor
-from headway.translation.decoding import DetailedTranslator, Processor, Translate, Translation
+from headway.translation.detailed import DetailedTranslator, Processor, Translate, Translation
 from headway.translation.portions import Portions
 from headway.translation.prefixes import PrefixProcessor
 

@@ -23,7 +23,7 @@ from headway.localization.terms.placing import (
 )
 from headway.operations.argument_types import paths
 from headway.translation.coded import spans_written
-from headway.translation.decoding import Alternative, DetailedTranslator, Translate, Translation
+from headway.translation.detailed import Alternative, DetailedTranslator, Translate, Translation
 
 Glossaries = str | Path | Sequence[str | Path] | Terms | None
 """Files of terms, or what was read from them; "none" for no terms, None for those of the run."""
