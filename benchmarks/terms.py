@@ -25,7 +25,7 @@ import torch
 from headway import Translator
 from headway.core.cleaning import clean
 from headway.localization.terms.keeping import Terms
-from headway.localization.terms.matching import Spelling, Wanted
+from headway.localization.terms.matching import RequiredText, Spelling
 from headway.metrics.corpus_scores import score_translations
 
 MOST_TERMS = 2000
@@ -111,8 +111,8 @@ class Case(NamedTuple):
 
     line: int
     source: str
-    usual: Wanted
-    target: Wanted
+    usual: RequiredText
+    target: RequiredText
     strange: bool
     """The model would never write it by itself."""
 
@@ -130,8 +130,8 @@ def cases_of(
         for one in terms.asked(clean(source)):
             usual, target = targets[one.term.source]
             times = one.wanted.times
-            before = Wanted(either_case(usual), times)
-            after = Wanted(either_case(target), times)
+            before = RequiredText(either_case(usual), times)
+            after = RequiredText(either_case(target), times)
             if len(before.standing(references[n])) == times:
                 found.append(Case(n, one.term.source, before, after, usual != target))
     return found
@@ -150,7 +150,7 @@ def with_terms(text: str, cases: Sequence[Case]) -> str:
     return text
 
 
-def spots(text: str, target: Wanted) -> list[tuple[str, str, float]]:
+def spots(text: str, target: RequiredText) -> list[tuple[str, str, float]]:
     """For each place where a term stands its neighbours, and how far in the text it is."""
     return [
         (

@@ -31,7 +31,7 @@ from headway.demo import generate
 from headway.doctor.examination import CHECKS
 from headway.localization.formats.file_kinds import FILE_KINDS, FileKind
 from headway.models import MODELS
-from headway.runs.loading import Opened, open_run
+from headway.runs.loading import LoadedRun, open_run
 from headway.runs.task_spec import CardWords, Learned, Learner, Run
 from headway.translator import Translator
 
@@ -181,7 +181,7 @@ def test_an_added_task_survives_when_its_batches_do_not_fit(corpus, tmp_path, mo
 class Guesser(NamedTuple):
     """What `headway predict` asks."""
 
-    opened: Opened
+    opened: LoadedRun
 
     @classmethod
     def load(cls, run: Path, **how: Any) -> "Guesser":

@@ -497,7 +497,7 @@ def test_training_begins_with_the_weights_measures_and_saves_them(tmp_path, dtyp
         name: torch.randn(shape, generator=torch.Generator().manual_seed(3))
         for name, shape in trainer.optimizer.shapes.items()
     }
-    trainer.begin_with(weights)
+    trainer.start_from(weights)
     for name, parameter in trainer.model.named_parameters():
         torch.testing.assert_close(parameter.float(), weights[name].to(dtype).float())
     for name, tensor in checkpoint.read(trainer.folder.checkpoints, 0).weights.items():
@@ -523,7 +523,7 @@ def test_stopped_right_after_the_first_measurement_equals_never_stopping(tmp_pat
 
 def test_a_measurement_whose_checkpoint_was_lost_is_made_again_and_logged_once(tmp_path):
     trainer = trainer_in(tmp_path / "run")
-    trainer.begin_with(other_weights())
+    trainer.start_from(other_weights())
     checkpoint.discard(checkpoint.folder_of(trainer.folder.checkpoints, 0))
     again = trainer_in(tmp_path / "run")
     assert not again.resume()
@@ -535,7 +535,7 @@ def test_the_first_weights_stay_the_model_if_nothing_better_is_found(tmp_path):
     weights = other_weights()
     trainer = trainer_in(tmp_path / "run", scores=[5.0, 4.0, 3.0, 2.0, 1.0])
     trainer.task.scores = [9.0]  # what they score before the first update
-    trainer.begin_with(weights)
+    trainer.start_from(weights)
     trainer.task.scores = [5.0, 4.0, 3.0, 2.0, 1.0]
     trainer.train(lambda: False)
     assert "began with" in choose(trainer)
@@ -549,7 +549,7 @@ def test_the_first_weights_stay_the_model_if_nothing_better_is_found(tmp_path):
 def test_weights_of_another_shape_are_refused(tmp_path):
     trainer = trainer_in(tmp_path / "run")
     with pytest.raises(RunError, match="must fit the model; 0.weight should be"):
-        trainer.begin_with({name: torch.zeros(1) for name in trainer.optimizer.shapes})
+        trainer.start_from({name: torch.zeros(1) for name in trainer.optimizer.shapes})
 
 
 # -- accumulation -----------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from headway.core.errors import ConfigError
 from headway.core.subword_training import train_bpe
 from headway.core.subwords import Subwords
 from headway.corpora.cleaned import CleanedCorpus, clean_corpus
-from headway.corpora.coded import Shown, handling_of_codes
+from headway.corpora.coded import ShownPairs, handling_of_codes
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
 from headway.corpora.prepared import Prepared, prepare_corpus
@@ -142,9 +142,9 @@ def shown(found: Prepared, split: str) -> set[tuple[str, str, str]]:
 @pytest.mark.parametrize("codes", ["keep", "mask"])
 def test_the_tag_comes_in_front_of_the_source_after_codes_were_masked(codes) -> None:
     pair = Pair("See <b>this</b>", "Siehe <b>das</b>", "mine.tsv", 1)
-    plain = Shown(codes, {})(pair)
-    assert Shown(codes, {"mine.tsv": "mine"})(pair) == (f"<mine> {plain[0]}", plain[1])
-    assert Shown(codes, {"other.tsv": "mine"})(pair) == plain
+    plain = ShownPairs(codes, {})(pair)
+    assert ShownPairs(codes, {"mine.tsv": "mine"})(pair) == (f"<mine> {plain[0]}", plain[1])
+    assert ShownPairs(codes, {"other.tsv": "mine"})(pair) == plain
     assert (plain[0] == pair.source) == (codes == "keep")
 
 

@@ -19,7 +19,7 @@ from random_models import (
 
 from headway.core.hypothesis import DecodingSettings
 from headway.core.transformer import Transformer
-from headway.decoding.forced import Begun
+from headway.decoding.forced import PrefixedDecoder
 
 
 @settings(max_examples=8)
@@ -34,7 +34,7 @@ def test_a_beginning_that_would_have_been_written_changes_nothing(
         best = free[0]
         for n in {0, 1, len(best.ids) // 2, len(best.ids)}:
             beginning = best.ids[:n]
-            begun = Begun(model, beginning, 0)
+            begun = PrefixedDecoder(model, beginning, 0)
             again = found(begun, [ids], how, engine="torch")[0]
             assert all(one.ids[: len(beginning)] == beginning for one in again)
             known = {tuple(one.ids): one for one in free}
@@ -58,7 +58,7 @@ def test_any_beginning_is_gone_on_from_as_search_does_token_by_token() -> None:
             fed.append(int(logits.argmax()))
             if fed[-1] == 3:
                 break
-        begun = Begun(model, beginning, 0)
+        begun = PrefixedDecoder(model, beginning, 0)
         one = found(begun, [ids], how, engine="torch")[0][0]
         assert one.ids == [token for token in fed[1:] if token != 3]
 
@@ -76,7 +76,7 @@ def test_the_compiled_engine_goes_on_from_it_as_torch_does(
 ) -> None:
     how = replace(how, max_extra_length=max(how.max_extra_length, len(numbers)))
     beginning = [4 + n % (len(model.output_weight) - 4) for n in numbers]
-    sources, begun = sources_for(model, [*lengths, 3]), Begun(model, beginning, 0)
+    sources, begun = sources_for(model, [*lengths, 3]), PrefixedDecoder(model, beginning, 0)
     theirs = found(begun, sources, how, engine="torch", want_attention=True)
     ours = found(begun, sources, how, engine="native", want_attention=True)
     for some, others in zip(ours, theirs, strict=True):
@@ -90,4 +90,4 @@ def test_the_engine_refuses_a_beginning_that_no_output_may_have() -> None:
     model = small()
     for beginning in ([9] * 9, [3], [2], [4000]):
         with pytest.raises(ValueError, match=r"within every limit|ids must be from 0"):
-            found(Begun(model, beginning, 0), [[7]], DecodingSettings(max_extra_length=5))
+            found(PrefixedDecoder(model, beginning, 0), [[7]], DecodingSettings(max_extra_length=5))

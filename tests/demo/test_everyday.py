@@ -19,7 +19,7 @@ from headway.demo import (
     sentence,
     split,
 )
-from headway.demo.lexicon import Scene, Thing, adjectives, rows, scenes, things, verbs
+from headway.demo.lexicon import Referent, Scene, adjectives, rows, scenes, things, verbs
 from headway.demo.sampling import Writer
 from headway.demo.sentences import KINDS, liking, plain, told
 
@@ -87,7 +87,7 @@ def test_every_word_is_seen_often_enough_to_be_learned() -> None:
     assert min(characters.values()) >= 8, characters.most_common()[-5:]
 
 
-def every_it() -> Iterator[tuple[Scene, Thing, Thing, Thing, str, Pair]]:
+def every_it() -> Iterator[tuple[Scene, Referent, Referent, Referent, str, Pair]]:
     """Every sentence about *it*, with what it is made of."""
     for scene in scenes():
         for first, second in product(things()[scene.first], things()[scene.second]):

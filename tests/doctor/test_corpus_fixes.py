@@ -1,4 +1,4 @@
-"""What `prepare --fix` makes of a text; tests/commands/test_curing.py tries it on files."""
+"""What `prepare --fix` makes of a text; tests/commands/test_corpus_rewrite.py tries it on files."""
 
 import pytest
 from hypothesis import given

@@ -15,7 +15,7 @@ from headway.earlier_translators.convolutional import (
     ConvolutionalConfig,
     ConvolutionMemory,
 )
-from headway.nn.attention_weights import Lookable
+from headway.nn.attention_weights import AttentionModel
 
 SIZES = {"encoder_layers": 2, "decoder_layers": 3, "d_model": 8, "dropout": 0.0, "max_length": 32}
 
@@ -178,7 +178,7 @@ def test_of_kernel_one_nothing_crosses_from_word_to_word():
 
 def test_looking_gives_every_layers_attention_and_hides_padding():
     model = small()
-    assert isinstance(model, Lookable)
+    assert isinstance(model, AttentionModel)
     found = model.look(SOURCE, FED)
     assert found.encoder.shape == (0, 2, 1, 5, 5)
     assert found.decoder.shape == (0, 2, 1, 8, 8)

@@ -15,7 +15,7 @@ from headway.core.loss import projected_label_smoothed
 from headway.core.optimizer import FlatAdam
 from headway.core.search import search
 from headway.earlier_translators.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
-from headway.nn.attention_weights import Lookable
+from headway.nn.attention_weights import AttentionModel
 
 BEGIN, END, N_WORDS = 2, 3, 13
 N_UPDATES = 150
@@ -224,7 +224,7 @@ def test_a_fixed_vector_is_all_that_its_decoder_knows_of_a_source():
 @pytest.mark.parametrize("way", WAYS[1:])
 def test_attention_is_seen_and_is_that_of_the_steps(way):
     model = small(**way)
-    assert isinstance(model, (StepDecoder, Seq2Seq, Lookable))
+    assert isinstance(model, (StepDecoder, Seq2Seq, AttentionModel))
     looked = model.look(SOURCE, FED)
     assert looked.cross.shape == (1, 2, 1, 4, 5)
     assert looked.encoder.shape == (0, 2, 1, 5, 5)

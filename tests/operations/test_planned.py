@@ -39,13 +39,13 @@ PLANNED = PlannedTraining(
     batch_tokens=1, patience=0, average=2, within_s=133.0,
 )  # fmt: skip
 """As if an update and a validation took a second each."""
-Pace = Callable[[int], float]
+Rehearsal = Callable[[int], float]
 
 
 class Timed(Regression):
     """Update n takes `pace(n)` seconds of the clock, each validation one."""
 
-    def __init__(self, pace: Pace, kill_at: int = 0) -> None:
+    def __init__(self, pace: Rehearsal, kill_at: int = 0) -> None:
         super().__init__(kill_at=kill_at)
         self.pace, self.now = pace, 0.0
 
@@ -64,7 +64,7 @@ def trainer_in(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Trainer[Timed]]
     """As a fresh process would build it, with the clock of its task."""
 
     def built(
-        path: Path, pace: Pace, settings: PlannedTraining = PLANNED, kill_at: int = 0
+        path: Path, pace: Rehearsal, settings: PlannedTraining = PLANNED, kill_at: int = 0
     ) -> Trainer[Timed]:
         path.mkdir(exist_ok=True)
         torch.manual_seed(6)

@@ -17,7 +17,7 @@ from headway.models import PRESETS
 from headway.runs import fitting, gradient
 from headway.runs.fitting import (
     SEEN,
-    Pace,
+    Rehearsal,
     fit_dropout,
     fit_steps,
     fit_validations,
@@ -49,7 +49,7 @@ def test_steps_and_validations_fit_into_the_budget():
             within_s = time_to_learn(left_s, closing_s)
             assert 0.9 * left_s < within_s + closing_s <= left_s
             steps, why = fit_steps(
-                corpus(10**6), Pace(2000.0, 0.2, validation_s, 0.0), within_s, n_validations,
+                corpus(10**6), Rehearsal(2000.0, 0.2, validation_s, 0.0), within_s, n_validations,
             )  # fmt: skip
             taken_s = steps * 0.2 + n_validations * validation_s
             assert within_s - 0.2 < taken_s <= within_s
@@ -59,7 +59,7 @@ def test_steps_and_validations_fit_into_the_budget():
 def test_half_of_the_time_at_least_is_for_learning():
     assert time_to_learn(60.0, 50.0) == 30.0
     steps, _ = fit_steps(
-        corpus(10**6), Pace(2000.0, 0.5, 20.0, 0.0), 30.0, 4,
+        corpus(10**6), Rehearsal(2000.0, 0.5, 20.0, 0.0), 30.0, 4,
     )  # fmt: skip
     assert steps == 30, "half of that for updates, however long validations take"
 
@@ -94,7 +94,7 @@ def test_a_budget_sets_the_length_unless_the_user_does(name, more, monkeypatch):
 def test_without_a_budget_the_corpus_is_seen_a_number_of_times():
     for tokens, epochs in ((SEEN // 1000, 100), (SEEN // 50, 50), (10**9, 10)):
         steps, why = fit_steps(
-            corpus(tokens), Pace(1000.0, 1.0, 1.0, 0.0), None, 40,
+            corpus(tokens), Rehearsal(1000.0, 1.0, 1.0, 0.0), None, 40,
         )  # fmt: skip
         assert steps == pytest.approx(epochs * tokens / 1000, abs=1)
         assert f"{epochs} times" in why
@@ -104,7 +104,7 @@ def test_tuning_is_shorter_and_warms_up_faster_than_training_from_the_start():
     for tokens in (10_000, 10**6, 10**9):
         lengths = [
             fit_steps(
-                corpus(tokens), Pace(1000.0, 1.0, 1.0, 0.0), None, 40, tuned,
+                corpus(tokens), Rehearsal(1000.0, 1.0, 1.0, 0.0), None, 40, tuned,
             )[0]
             for tuned in (True, False)
         ]  # fmt: skip

@@ -11,7 +11,7 @@ from headway.core import runtime
 from headway.study import complexity
 from headway.study.complexity import Crossing, Sweep, crossing, exponent, longest_of_all
 from headway.study.complexity_report import lines, since
-from headway.study.layer_types import LAYER_TYPES, Reach
+from headway.study.layer_types import LAYER_TYPES, PathLength
 from headway.study.measuring import peak_bytes, repeated
 
 
@@ -62,7 +62,7 @@ def test_a_time_that_the_clock_did_not_see_is_left_out():
 
 
 def test_on_a_gpu_the_time_on_the_clock_is_read():
-    sweep = Sweep([16], [64], 16, 64, Reach(), ["rnn"])
+    sweep = Sweep([16], [64], 16, 64, PathLength(), ["rnn"])
     assert sweep.clock == "cpu_s"
     assert sweep._replace(device="cuda").clock == "wall_s"
 
@@ -110,7 +110,7 @@ def test_paths_and_dilation_are_of_the_longest_text_that_every_layer_was_measure
     over_n = points("attention", float, (64, 128)) + points("dilated", float, (64, 128, 256))
     assert longest_of_all(over_n) == 128
     monkeypatch.setattr(complexity, "MOST_S", 0.0)  # so that every layer ends at its first length
-    reach = Reach(3, 2)
+    reach = PathLength(3, 2)
     sweep = Sweep([4, 64], [8], 4, 8, reach, ["rnn", "dilated"])
     found = complexity.measured(sweep, lambda _: None)
     paths = {row["layer"]: row["longest_path"] for row in found["layers"]}

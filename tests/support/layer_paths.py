@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headway.study.layer_types import LAYER_TYPES, Reach, Recurrent
+from headway.study.layer_types import LAYER_TYPES, PathLength, Recurrent
 
 
 def dependencies(
@@ -61,7 +61,7 @@ def longest_path(moves: Callable[[int], Bool[Tensor, "outputs inputs"]]) -> int:
     return steps
 
 
-def found_path(name: str, n: int, reach: Reach, d: int = 2) -> int:
+def found_path(name: str, n: int, reach: PathLength, d: int = 2) -> int:
     """The longest path between two of n positions, by brute force over the layers' dependencies.
 
     A kernel of 2 n - 1 sees all of them. A wider one is cut to it, so that no dilated layer reads
@@ -80,7 +80,7 @@ def found_path(name: str, n: int, reach: Reach, d: int = 2) -> int:
     return longest_path(moves)
 
 
-def found_sequential(name: str, n: int, reach: Reach, d: int = 2) -> int:
+def found_sequential(name: str, n: int, reach: PathLength, d: int = 2) -> int:
     """Operations of one layer that wait for one another: the deepest chain in autograd's graph.
 
     A recurrent layer runs by its equation, as the kernel would do it.

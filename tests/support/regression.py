@@ -109,7 +109,7 @@ def never() -> bool:
 
 def choose(trainer: Trainer[Regression]) -> str:
     """By the measure of the validations."""
-    choose = parent.choose if trainer.begun_with else Trainer.choose
+    choose = parent.choose if trainer.initial_steps else Trainer.choose
     return choose(trainer, trainer.task.validate)
 
 

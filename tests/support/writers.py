@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from headway.core.subwords import SpecialIds
-from headway.inspection.inspected_model import Writing
+from headway.inspection.inspected_model import DecodingInput
 from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
 from headway.models import MODELS
 
@@ -22,7 +22,7 @@ SIZES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def writing(kind: str, seed: int = 1, *, limit: int = 6, sharpness: float = 3.0) -> Writing:
+def writing(kind: str, seed: int = 1, *, limit: int = 6, sharpness: float = 3.0) -> DecodingInput:
     """A random model with a source of its own, or a language model, which has none."""
     torch.manual_seed(seed)
     if kind == "language":
@@ -37,13 +37,13 @@ def writing(kind: str, seed: int = 1, *, limit: int = 6, sharpness: float = 3.0)
             parameter.add_(0.2 * torch.randn_like(parameter))
         model.output_weight.mul_(sharpness)
     source = [] if kind == "language" else [*torch.randint(4, N_WORDS, (5,)).tolist(), END]
-    return Writing(model, source, SPECIAL, limit, torch.device("cpu"))
+    return DecodingInput(model, source, SPECIAL, limit, torch.device("cpu"))
 
 
 KINDS = [*SIZES, "language"]
 
 
-def next_log_probs(one: Writing, ids: list[int]) -> Tensor:
+def next_log_probs(one: DecodingInput, ids: list[int]) -> Tensor:
     """By forcing the prefix, which no search does."""
     fed = torch.tensor([[BEGIN, *ids]])
     source = torch.tensor([one.source]) if one.source else None

@@ -19,7 +19,7 @@ from headway.runs.settings import Settings
 from headway.translation import run_data, tuning_corrections, tuning_data
 from headway.translation.replacements import Correction, Replacement
 from headway.translation.spec import SPEC
-from headway.translation.tuning import TakenUp, TuningTask
+from headway.translation.tuning import CorrectionUptake, TuningTask
 from headway.translation.tuning_data import TunedPairs
 
 
@@ -137,13 +137,15 @@ def test_what_is_taken_up_is_counted_and_told(parent, fix):
     task.before = {"like": ["它，也"] * found.n_like}
     old = [text.replace("；", "，") for text in wanted[:n]] + ["它，也"] * found.n_like
     new = wanted[:n] + ["它；也"] * found.n_like
-    assert task.taken_up(old) == TakenUp(0, 10, 0, found.n_like)
-    assert task.taken_up(new) == TakenUp(10, 10, found.n_like, found.n_like)
+    assert task.taken_up(old) == CorrectionUptake(0, 10, 0, found.n_like)
+    assert task.taken_up(new) == CorrectionUptake(10, 10, found.n_like, found.n_like)
     assert (task.taken_up(old).share, task.taken_up(new).share) == (0, 1)
     told = task.taken_up(new).words(task.taken_up(old))
     assert "10 of 10 corrections (0 before)" in told
     assert f"on {found.n_like} sentences like them" in told
-    assert "nothing could be measured" in TakenUp(1, 2, 0, 0).words(TakenUp(0, 2, 0, 0))
+    assert "nothing could be measured" in CorrectionUptake(1, 2, 0, 0).words(
+        CorrectionUptake(0, 2, 0, 0)
+    )
 
 
 def test_a_run_that_learns_corrections_says_what_it_took_up_and_resumes_alike(

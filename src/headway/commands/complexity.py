@@ -114,7 +114,7 @@ def refuse_others(given: "Sections") -> None:
 def sweep_of(d: int, lengths: list[int], k: int, r: int, layers: str, *, backward: bool) -> "Sweep":
     """What is to be measured: sizes up to 2 d, at most 2,048, at a length that is no bottleneck."""
     from headway.study.complexity import Sweep
-    from headway.study.layer_types import LAYER_TYPES, Reach
+    from headway.study.layer_types import LAYER_TYPES, PathLength
 
     named = (name.strip() for name in layers.split(","))
     names = list(dict.fromkeys(filter(None, named))) or list(LAYER_TYPES)
@@ -123,7 +123,7 @@ def sweep_of(d: int, lengths: list[int], k: int, r: int, layers: str, *, backwar
             raise refused.unknown_name("--layers", name, LAYER_TYPES)
     sizes = [size for size in (64, 128, 256, 512, 1024, 2048) if size <= max(64, 2 * d)]
     middle = min(512, max(lengths))
-    return Sweep(lengths, sizes, middle, d, Reach(k, r), names, backward)
+    return Sweep(lengths, sizes, middle, d, PathLength(k, r), names, backward)
 
 
 def lengths_of(given: str) -> list[int]:

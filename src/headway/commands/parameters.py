@@ -36,7 +36,7 @@ class VocabularyOfSize:
         return self.size
 
 
-class Described(NamedTuple):
+class UnbuiltModel(NamedTuple):
     """A model that is described but not built."""
 
     name: str
@@ -125,7 +125,9 @@ def lengths(settings: "Settings", batch: int | None, length: int | None) -> "Len
     return Lengths(n_rows, each, each)
 
 
-def described(model: str, task: str | None, given: "Sections", vocabulary: int | None) -> Described:
+def described(
+    model: str, task: str | None, given: "Sections", vocabulary: int | None
+) -> UnbuiltModel:
     """A run, a TOML file or a preset, with what was set on top: as `train` would have it.
 
     Raises ConfigError where it is none of them, and for what `train` refuses.
@@ -145,7 +147,9 @@ def described(model: str, task: str | None, given: "Sections", vocabulary: int |
                 f"a run is as it is; got other settings for {model}. To see what they would "
                 f"change, give its {folder.config} instead."
             )
-        return Described(model, spec, Settings.of_run(folder, spec), spec.vocabulary(folder.path))
+        return UnbuiltModel(
+            model, spec, Settings.of_run(folder, spec), spec.vocabulary(folder.path)
+        )
     assumed = []
     if path.suffix == ".toml":
         sections = merge(read_toml(path), given, {"run": {"task": task}} if task else {})
@@ -166,7 +170,7 @@ def described(model: str, task: str | None, given: "Sections", vocabulary: int |
     stand_in = VocabularyOfSize(size or MOST_FITTED, SpecialIds())
     if not size:
         assumed.append(f"{MOST_FITTED:,} tokens are assumed; --vocabulary V says how many")
-    return Described(model, spec, settings, stand_in, assumed)
+    return UnbuiltModel(model, spec, settings, stand_in, assumed)
 
 
 def task_with_preset(preset: str, task: str | None) -> "TaskSpec":
@@ -187,7 +191,7 @@ def task_with_preset(preset: str, task: str | None) -> "TaskSpec":
     )
 
 
-def print_counted(found: Described, *, json: bool) -> None:
+def print_counted(found: UnbuiltModel, *, json: bool) -> None:
     """A model of n-grams: what it holds, which only the text decides."""
     settings = found.settings.model
     if json:

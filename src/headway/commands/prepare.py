@@ -27,7 +27,7 @@ from headway.pages import refuse_no_place
 from headway.runs.flags import PAIRS
 
 if TYPE_CHECKING:
-    from headway.commands.curing import Curing
+    from headway.commands.corpus_rewrite import CorpusRewrite
     from headway.core.cleaning import Pair
     from headway.corpora.cleaned import CleanedCorpus
     from headway.corpora.corpus import Corpus
@@ -104,11 +104,11 @@ def prepare(
     refuse_mixed(corpus, settings.validation())
     outputs = Outputs.of(corpus, out, page, suspects)
     if drop or fix:
-        from headway.commands.curing import Curing
+        from headway.commands.corpus_rewrite import CorpusRewrite
 
         # What notes leave out is not written in any case.
         left_out = [*(drop or ()), *(["noted"] if settings.skip_notes else ())]
-        outputs = replace(outputs, clean=(), curing=Curing(left_out, fix or (), out, corpus))
+        outputs = replace(outputs, clean=(), curing=CorpusRewrite(left_out, fix or (), out, corpus))
     outputs.refuse_same()
     names = ["codes"] if outputs.curing else ["codes", "skip_notes"]
     repeated = {f"--{name.replace('_', '-')}": flags[name] for name in names if flags.get(name)}
@@ -126,7 +126,7 @@ class Outputs:
     suspects: Path | None
     clean: tuple[Path, ...]
     """The two files of the clean pairs, if they are wanted."""
-    curing: "Curing | None" = None
+    curing: "CorpusRewrite | None" = None
 
     @classmethod
     def of(

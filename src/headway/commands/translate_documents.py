@@ -34,7 +34,7 @@ from headway.filling.report import (
     total,
 )
 from headway.filling.report_files import check_report, write_report
-from headway.filling.steps import Aids, Ready, filler
+from headway.filling.steps import FlowOptions, Ready, filler
 from headway.languages.codes import LanguagePair, suffix_of
 from headway.localization.formats.file_kinds import FILE_KINDS
 from headway.localization.formats.units import Outcome, Unit
@@ -124,7 +124,7 @@ def translate_beyond_lines(
             "a RUN translates, or a --memory alone; got neither. Try: headway translate --help"
         )
     own = not (told.no_own_memory or told.overwrite)
-    aids = Aids(memory, told.fuzzy_from, told.glossary, told.leave_below, own, told.codes)
+    aids = FlowOptions(memory, told.fuzzy_from, told.glossary, told.leave_below, own, told.codes)
     direction = LanguagePair(told.source_language, told.target_language)
     if not lines or run is None:
         return translate_files(run, names, told, aids, ready)
@@ -145,7 +145,7 @@ def translate_beyond_lines(
 
 
 def translate_files(
-    run: Path | None, names: Sequence[str], told: TranslateOptions, aids: Aids, ready: Ready
+    run: Path | None, names: Sequence[str], told: TranslateOptions, aids: FlowOptions, ready: Ready
 ) -> int:
     """Fill in the files with the run's translator, or without one from a memory alone.
 
@@ -210,7 +210,7 @@ def _ranked(some: Iterator[Row]) -> Iterator[Row]:
 
 
 def translate_text(
-    run: Path, file: Path | None, told: TranslateOptions, aids: Aids, ready: Ready
+    run: Path, file: Path | None, told: TranslateOptions, aids: FlowOptions, ready: Ready
 ) -> None:
     """Every line of `file` (or standard input) through the flow; N lines in, N lines out."""
     if file is not None:

@@ -107,7 +107,7 @@ def average(checkpoints: Path, chosen: Iterable[int]) -> dict[str, Tensor]:
     }
 
 
-UNLIKE = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+MALFORMED = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 """What another content than is expected leads to."""
 _MAX_STATE_BYTES = 1 << 23
 _MOST_TIMES = 4
@@ -139,7 +139,7 @@ def read(checkpoints: Path, step: int) -> Checkpoint:
         if sums != _checksums(folder, state):
             raise RunError(f"{folder} does not match its checksums")
         weights, resume = load_tensors(folder / WEIGHTS), load_tensors(folder / RESUME)
-    except (*UNLIKE, OSError, MemoryError) as error:
+    except (*MALFORMED, OSError, MemoryError) as error:
         refuse_out_of_reach(folder, error)
         raise RunError(f"{folder} cannot be read ({error})") from error
     return Checkpoint(step, weights, resume, state)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.core import checkpoint
-from headway.core.checkpoint import UNLIKE, Checkpoint, read_newest
+from headway.core.checkpoint import MALFORMED, Checkpoint, read_newest
 from headway.core.disk import DiskError, refuse_full
 from headway.core.dropout import set_dropout
 from headway.core.errors import HeadwayError, RunError, UserError, refuse_out_of_reach
@@ -40,7 +40,7 @@ MARGIN_BYTES = 1 << 20
 """Free space that must be left beside what is written: small files, a file system's own needs."""
 
 
-class Moment(NamedTuple):
+class LoopState(NamedTuple):
     """What an update changes besides the weights that it learns."""
 
     position: TaskState
@@ -107,8 +107,8 @@ class Trainer(Generic[AnyTask]):
         self.clock = time.monotonic()
         self.losses: list[Tensor] = []  # on the device, since the last line of metrics.jsonl
         self.gradient_norm = torch.zeros(())  # of the last update, before clipping
-        self.beginning = self.moment()
-        self.begun: tuple[Moment, list[Batch]] | None = None  # before the update that is under way
+        self.initial_state = self.moment()
+        self.before_update: tuple[LoopState, list[Batch]] | None = None  # while one is under way
         self.n_bytes_due = 0  # of what is being written
         self.stop_asked: Callable[[], bool] = lambda: False
 
@@ -152,9 +152,9 @@ class Trainer(Generic[AnyTask]):
         progress, settings = self.progress, self.settings
         set_dropout(self.model, settings.dropout_share(progress.step))
         batches = [self.task.next_batch() for _ in range(settings.accumulate)]
-        self.begun = self.moment(), batches
+        self.before_update = self.moment(), batches
         losses = self.tried(lambda: self.add_gradients(batches), MemoryError, RuntimeError)
-        self.begun = None
+        self.before_update = None
         for batch in batches:
             progress.sums["units"] += batch.units
             for name, n in batch.counts.items():
@@ -288,7 +288,7 @@ class Trainer(Generic[AnyTask]):
 
     # -- checkpoints --------------------------------------------------------------------------
 
-    def begin_with(self, weights: Mapping[str, Tensor]) -> Validation:
+    def start_from(self, weights: Mapping[str, Tensor]) -> Validation:
         """Take these weights for step 0: measured, saved, and kept if training finds none better.
 
         Raises RunError when they are another model's.
@@ -325,7 +325,7 @@ class Trainer(Generic[AnyTask]):
         # One of a stop in between is there until the next that is due: then all is as without it.
         recent = [step for step in saved if step in progress.validated][-2:] + saved[-1:]
         n_last = len(progress.validated) if self.settings.keep_all else self.settings.average
-        window = self.averaged() + progress.validated[-n_last:] + self.begun_with
+        window = self.averaged() + progress.validated[-n_last:] + self.initial_steps
         checkpoint.keep_only(folder, to_resume=recent, weights=window)
 
     def resume(self) -> bool:
@@ -340,7 +340,7 @@ class Trainer(Generic[AnyTask]):
             return False
         try:
             self.load_checkpoint(saved)
-        except (*UNLIKE, UserError) as error:
+        except (*MALFORMED, UserError) as error:
             place = checkpoint.folder_of(folder.checkpoints, saved.step)
             refuse_out_of_reach(place, error)
             raise RunError(
@@ -364,9 +364,9 @@ class Trainer(Generic[AnyTask]):
         self.progress.refuse_unsound(saved.step, self.task.counted)
         self.losses.clear()
         position = TaskState(saved.state["position"], groups["position"])
-        self.return_to(Moment(position, groups["random"], {}))
+        self.return_to(LoopState(position, groups["random"], {}))
 
-    def moment(self) -> Moment:
+    def moment(self) -> LoopState:
         """As it is now."""
         random = {"cpu": torch.get_rng_state()}
         if self.device.type == "cuda":
@@ -374,9 +374,9 @@ class Trainer(Generic[AnyTask]):
         position, buffers = self.task.state_dict(), self.optimizer.buffers
         carried = {name: tensor.clone() for name, tensor in position.tensors.items()}
         kept = {name: buffer.clone() for name, buffer in buffers.items()}
-        return Moment(position._replace(tensors=carried), random, kept)
+        return LoopState(position._replace(tensors=carried), random, kept)
 
-    def return_to(self, moment: Moment) -> None:
+    def return_to(self, moment: LoopState) -> None:
         """Have it as it was; buffers that it does not name stay as they are."""
         self.task.load_state_dict(moment.position)
         torch.set_rng_state(moment.random["cpu"])
@@ -394,7 +394,7 @@ class Trainer(Generic[AnyTask]):
         return up_to_best[-self.settings.average :]
 
     @property
-    def begun_with(self) -> list[int]:
+    def initial_steps(self) -> list[int]:
         """Step 0, if these weights are another run's, and good for something by themselves."""
         return [step for step in self.progress.validated[:1] if not step]
 

@@ -44,7 +44,7 @@ from headway.corpora.store import (
 from headway.tokenizers import tokenizer_files
 
 if TYPE_CHECKING:
-    from headway.corpora.coded import Shown
+    from headway.corpora.coded import ShownPairs
 
 _FORMAT = 7
 """Raised whenever the same pairs give another folder."""
@@ -100,7 +100,7 @@ class CleanedCorpus:
         self,
         split: Split,
         subwords: Subwords,
-        shown: "Shown | None",
+        shown: "ShownPairs | None",
         data: DataSettings,
         say: Say,
     ) -> EncodedSplit:

@@ -24,7 +24,7 @@ _LOOKED_AT = 4_000  # pairs
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownPairs:
     """The two texts of a pair as the model reads them, before they become ids."""
 
     codes: CodeHandling
@@ -34,7 +34,9 @@ class Shown:
     """A user's patterns of codes."""
 
     @classmethod
-    def of(cls, codes: CodeHandling, corpus: Corpus, own: tuple[OwnPattern, ...] = ()) -> "Shown":
+    def of(
+        cls, codes: CodeHandling, corpus: Corpus, own: tuple[OwnPattern, ...] = ()
+    ) -> "ShownPairs":
         tags = {part.name: part.use.tag for part in corpus.parts if part.use.tag}
         return cls(codes, tags, own)
 

@@ -22,7 +22,7 @@ from headway.tokenizers.learners import LEARNERS, around
 
 if TYPE_CHECKING:
     from headway.corpora.cleaned import CleanedCorpus
-    from headway.corpora.coded import Shown
+    from headway.corpora.coded import ShownPairs
 
 IN_MEMORY = 1 << 23
 """Bytes of text that are prepared anew each time, in some five seconds; more are cached."""
@@ -164,19 +164,19 @@ def _uses(rows: PairRows, corpus: Corpus, trained: Direction) -> list[Use]:
     return [of_file[number] for number in rows.file_numbers]
 
 
-def _shown(codes: CodeHandling, corpus: Corpus, own: tuple[OwnPattern, ...]) -> "Shown | None":
+def _shown(codes: CodeHandling, corpus: Corpus, own: tuple[OwnPattern, ...]) -> "ShownPairs | None":
     """How pairs are shown to the model; None: as they are written."""
     if codes == "keep" and not any(part.use.tag for part in corpus.parts):
         return None
-    from headway.corpora.coded import Shown
+    from headway.corpora.coded import ShownPairs
 
-    return Shown.of(codes, corpus, own)
+    return ShownPairs.of(codes, corpus, own)
 
 
 def _learned_subwords(
     cleaned: "PairsInMemory | CleanedCorpus",
     text: TranslationText,
-    shown: "Shown | None",
+    shown: "ShownPairs | None",
     seed: int,
     say: Say,
 ) -> Subwords:

@@ -92,18 +92,18 @@ def log_probs_over(
 # -- beginnings -------------------------------------------------------------------------------
 
 
-class BegunState(NamedTuple):
+class PrefixedState(NamedTuple):
     """A decoder's state, and how many tokens it has been asked for."""
 
     inner: State
     n_written: int
 
-    def select(self, rows: Int[Tensor, " kept"]) -> "BegunState":
+    def select(self, rows: Int[Tensor, " kept"]) -> "PrefixedState":
         """See `headway.core.interfaces.State`."""
         return self._replace(inner=self.inner.select(rows))
 
 
-class Begun:
+class PrefixedDecoder:
     """A `StepDecoder` whose every output begins with `beginning`.
 
     The tokens are scored as ever: a text has the score that it has, whoever began it. So a
@@ -123,19 +123,19 @@ class Begun:
         self,
         source: Int[Tensor, "rows source"] | None,
         prefix: Int[Tensor, "rows prefix"] | None = None,
-    ) -> BegunState:
+    ) -> PrefixedState:
         """See `StepDecoder`."""
-        return BegunState(self.decoder.start(source, prefix), 0)
+        return PrefixedState(self.decoder.start(source, prefix), 0)
 
     def step(
-        self, state: BegunState, last: Int[Tensor, " rows"], want_attention: bool = False
+        self, state: PrefixedState, last: Int[Tensor, " rows"], want_attention: bool = False
     ) -> Step:
         """See `StepDecoder`."""
         logits, after, attention = self.decoder.step(state.inner, last, want_attention)
         n = state.n_written
         if n < len(self.beginning):
             logits = self._only(logits, self.beginning[n])
-        return Step(logits, BegunState(after, n + 1), attention)
+        return Step(logits, PrefixedState(after, n + 1), attention)
 
     def _only(
         self, logits: Float[Tensor, "rows vocabulary"], token: int
@@ -149,8 +149,8 @@ class Begun:
         return found
 
 
-def unbegun(decoder: StepDecoder) -> tuple[StepDecoder, list[int]]:
+def without_prefix(decoder: StepDecoder) -> tuple[StepDecoder, list[int]]:
     """A decoder that begins as it likes, and what its outputs were to begin with, if anything."""
-    if type(decoder) is Begun:
+    if type(decoder) is PrefixedDecoder:
         return decoder.decoder, decoder.beginning
     return decoder, []

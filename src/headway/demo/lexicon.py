@@ -87,7 +87,7 @@ class Adjective:
 
 
 @dataclass(frozen=True)
-class Thing:
+class Referent:
     """A candidate for *it*: how it is named and the reasons that fit it."""
 
     en: str
@@ -213,14 +213,14 @@ def adjectives_of(kinds: Kinds) -> tuple[Adjective, ...]:
 
 
 @cache
-def things() -> dict[str, tuple[Thing, ...]]:
+def things() -> dict[str, tuple[Referent, ...]]:
     """The candidates for *it*, by group; every animal that walks is one."""
-    beasts = (Thing(n.one, n.measure, n.zh) for n in nouns() if "beast" in n.kinds)
+    beasts = (Referent(n.one, n.measure, n.zh) for n in nouns() if "beast" in n.kinds)
     found = {"beast": tuple(beasts)}
     for en, zh, group in _entries("things"):
         name, _, fits = zh.partition(":")
         measure, own = name.split()
-        thing = Thing(en, measure, own, tuple(fits.split()))
+        thing = Referent(en, measure, own, tuple(fits.split()))
         kind = "".join(group)
         found[kind] = (*found.get(kind, ()), thing)
     return found

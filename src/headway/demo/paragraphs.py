@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from headway.demo import finished, lexicon, sentence
 from headway.demo.lexicon import Adjective, Noun, Phrase, Verb, cells, rows, tables
-from headway.demo.sampling import Pair, Who, Writer
+from headway.demo.sampling import Pair, Subject, Writer
 
 Language = Literal["en", "zh", "both"]
 Document = tuple[str, ...]
@@ -45,7 +45,7 @@ _FOLLOWING = (2, 5)
 _ALSO_NOUNS = {"画", "工作"}
 """Chinese verbs of which nobody could say that they are verbs."""
 
-Filler = Adjective | Noun | Phrase | Verb | Who
+Filler = Adjective | Noun | Phrase | Verb | Subject
 
 
 def paragraphs(
@@ -109,7 +109,7 @@ def _themed(writer: Writer) -> list[Pair]:
     return lines
 
 
-def _filled(writer: Writer, pattern: tuple[str, ...], people: dict[str, Who]) -> Pair:
+def _filled(writer: Writer, pattern: tuple[str, ...], people: dict[str, Subject]) -> Pair:
     """Both languages of a pattern, with the same fillers."""
     fillers: dict[str, Filler] = dict(people)
     fields = (field for _, field, _, _ in Formatter().parse(pattern[0]) if field)

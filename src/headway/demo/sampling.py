@@ -20,7 +20,7 @@ _PERSONS = {"I": "am was do have", "he": "is was does has", "they": "are were do
 
 
 @dataclass(frozen=True)
-class Who:
+class Subject:
     """Somebody, or an animal or a thing, in every form that a sentence may need."""
 
     en: str
@@ -50,17 +50,17 @@ class Who:
         return named | {name: (form, "") for name, form in forms}
 
 
-def _third(en: str, zh: str, pronoun: str, own_zh: str = "") -> Who:
+def _third(en: str, zh: str, pronoun: str, own_zh: str = "") -> Subject:
     again_zh = {"he": "他", "she": "她"}[pronoun]
     own_zh = own_zh or f"{zh} 的"
-    return Who(en, zh, en, f"{en}'s", own_zh, _PERSONS["he"], pronoun, again_zh)
+    return Subject(en, zh, en, f"{en}'s", own_zh, _PERSONS["he"], pronoun, again_zh)
 
 
 def article(phrase: str) -> str:
     return f"{'an' if phrase[0] in 'aeiou' else 'a'} {phrase}"
 
 
-def filled(pattern: Sequence[str], slots: Mapping[str, Pair], who: Who | None = None) -> Pair:
+def filled(pattern: Sequence[str], slots: Mapping[str, Pair], who: Subject | None = None) -> Pair:
     """Both languages of a pattern; where a Chinese slot begins or ends, so does a word.
 
     `verb(s)` in the English agrees with `who`. Slots may be drawn when they are first asked for.
@@ -95,20 +95,20 @@ class Writer:
 
     # --- people and animals -----------------------------------------------------------------
 
-    def pronoun(self, en: str = "") -> Who:
+    def pronoun(self, en: str = "") -> Subject:
         """I, you, he, she, we, they; or the one that is named."""
         fits = [row for row in rows("pronouns") if en in ("", row[0])]
         en, obj, own, zh, *forms = self.random.choice(fits)
-        return Who(en, zh, obj, own, f"{zh} 的", " ".join(forms), en, zh)
+        return Subject(en, zh, obj, own, f"{zh} 的", " ".join(forms), en, zh)
 
-    def again(self, who: Who) -> Who:
+    def again(self, who: Subject) -> Subject:
         return replace(self.pronoun(who.again), zh=who.again_zh)
 
-    def name(self) -> Who:
+    def name(self) -> Subject:
         found = self.one("names")
         return _third(found.en, found.zh, *found.kinds)
 
-    def relative(self) -> Who:
+    def relative(self) -> Subject:
         """My mother, Tom's friend."""
         found, owner = self.one("kin"), self.name()
         between = owner.own_zh
@@ -118,7 +118,7 @@ class Writer:
         (pronoun,) = found.kinds - {"的"}
         return _third(f"{owner.own} {found.en}", f"{between} {found.zh}", pronoun)
 
-    def role(self) -> Who:
+    def role(self) -> Subject:
         """The doctor, this girl, the boys."""
         role = self.noun({"person"})
         if self.chance(0.3):
@@ -126,7 +126,7 @@ class Writer:
         this, this_zh = self.random.choice((("the", "那"), ("this", "这")))
         return self._role(f"{this} {role.one}", f"{this_zh}{role.measure} {role.zh}", role)
 
-    def _role(self, en: str, zh: str, role: Noun, person: str = "he") -> Who:
+    def _role(self, en: str, zh: str, role: Noun, person: str = "he") -> Subject:
         (pronoun,) = role.kinds & {"he", "she"}
         found = _third(en, zh, pronoun)
         if person == "he":
@@ -135,35 +135,35 @@ class Writer:
         again_zh = {"he": "他们", "she": "她们"}[pronoun]
         return replace(found, own=own, person=_PERSONS["they"], again="they", again_zh=again_zh)
 
-    def who(self) -> Who:
+    def who(self) -> Subject:
         """Anybody."""
         draw = self.random.choice((self.pronoun, self.pronoun, self.name, self.relative, self.role))
         return draw()
 
-    def owner(self) -> Who:
+    def owner(self) -> Subject:
         """Anybody to whom something may belong."""
         return self.random.choice((self.pronoun, self.pronoun, self.name, self.relative))()
 
-    def other(self, who: Who) -> Who:
+    def other(self, who: Subject) -> Subject:
         """Anybody else."""
         other = self.who()
         while other.zh == who.zh or {other.en, who.en} == {"I", "we"}:
             other = self.who()
         return other
 
-    def seen(self, *kinds: str) -> Who:
+    def seen(self, *kinds: str) -> Subject:
         """One of these kinds, or several: a dog, the small cat, two boys."""
         noun = self.noun({self.random.choice(kinds)})
         if self.chance(0.4):
             en, zh = self.one_of(noun)
         elif self.chance(0.25):
             en, zh = self.several(noun)
-            return Who(en, zh, en, "", "", _PERSONS["they"], "they", "", noun.kinds)
+            return Subject(en, zh, en, "", "", _PERSONS["they"], "they", "", noun.kinds)
         elif "person" in noun.kinds:
             return self.role()
         else:
             return self.thing(noun)
-        return Who(en, zh, en, "", "", _PERSONS["he"], "it", "", noun.kinds)
+        return Subject(en, zh, en, "", "", _PERSONS["he"], "it", "", noun.kinds)
 
     # --- things -----------------------------------------------------------------------------
 
@@ -198,7 +198,7 @@ class Writer:
         """A book or several."""
         return self.one_of(noun) if self.chance(0.4) else self.several(noun)
 
-    def thing(self, noun: Noun) -> Who:
+    def thing(self, noun: Noun) -> Subject:
         """The book, these books, my book, Tom's new book."""
         (en, zh), person = self.quality(noun, 0.2), "he"
         if self.chance(0.4) and not noun.lead and "wild" not in noun.kinds:
@@ -216,7 +216,7 @@ class Writer:
             name = f"{this} {noun.lead} {en} {noun.one}"
             name_zh = f"{this_zh}{noun.measure} {zh} {noun.zh}"
         forms = _PERSONS[person]
-        return Who(name, name_zh, name, name, f"{name_zh} 的", forms, "it", name_zh, noun.kinds)
+        return Subject(name, name_zh, name, name, f"{name_zh} 的", forms, "it", name_zh, noun.kinds)
 
     def doing(self) -> Pair:
         """Swimming, reading a book."""
@@ -267,7 +267,7 @@ class Writer:
             return f"{n.en} {span.en} ago", f"{n.zh} {span.zh} 前"
         return self.pair("times", tense)
 
-    def verb(self, tense: str, style: str, who: Who) -> tuple[Verb, bool]:
+    def verb(self, tense: str, style: str, who: Subject) -> tuple[Verb, bool]:
         """An action that the pattern can say, and whether it is done to somebody else."""
         person, needs_object = "person" in who.kinds, style in ("asked", "count")
         if person and not needs_object and tense in ("past", "future") and self.chance(0.1):
@@ -285,7 +285,7 @@ class Writer:
             zh=found.zh.format(whom.zh), done=found.done.format(whom.zh),
         ), True  # fmt: skip
 
-    def where(self, verb: Verb, who: Who, *, alone: bool) -> tuple[str, str, str]:
+    def where(self, verb: Verb, who: Subject, *, alone: bool) -> tuple[str, str, str]:
         """With whom and where, if at all: English, Chinese, and Chinese after 正在."""
         en, zh, inside = "", "", ""
         fits = [p for p in lexicon.phrases("places") if p.kinds & verb.places]
@@ -299,7 +299,7 @@ class Writer:
         return en, zh, inside
 
     def action(
-        self, table: str, tense: str = "", who: Who | None = None, *, timed: bool = True
+        self, table: str, tense: str = "", who: Subject | None = None, *, timed: bool = True
     ) -> Pair:
         """A clause: somebody does, did, will do, can do something, somewhere, some time."""
         every = [row for row in rows(table) if row[0].startswith(tense)]

@@ -10,8 +10,8 @@ from functools import cache
 from typing import NamedTuple
 
 from headway.demo import lexicon
-from headway.demo.lexicon import Adjective, Noun, Scene, Thing, rows
-from headway.demo.sampling import Pair, Who, Writer, filled
+from headway.demo.lexicon import Adjective, Noun, Referent, Scene, rows
+from headway.demo.sampling import Pair, Subject, Writer, filled
 
 Kind = Callable[[Writer], Pair]
 
@@ -19,7 +19,7 @@ Kind = Callable[[Writer], Pair]
 class Slots(dict[str, Pair]):
     """What stands in the slots of one sentence; drawn when its pattern first asks for it."""
 
-    def __init__(self, writer: Writer, who: Who, noun: Noun | None = None) -> None:
+    def __init__(self, writer: Writer, who: Subject, noun: Noun | None = None) -> None:
         super().__init__(who.slots())
         self.writer, self.who = writer, who
         if noun is not None:
@@ -103,7 +103,7 @@ _DRAWN: dict[str, Callable[[Slots], Pair]] = {
 }
 
 
-def _kind(table: str, who: Callable[[Writer], Who] = Writer.who, nouns: str = "") -> Kind:
+def _kind(table: str, who: Callable[[Writer], Subject] = Writer.who, nouns: str = "") -> Kind:
     """Sentences of one table, about `who` and a noun of one of these kinds."""
 
     def draw(writer: Writer) -> Pair:
@@ -114,14 +114,14 @@ def _kind(table: str, who: Callable[[Writer], Who] = Writer.who, nouns: str = ""
     return draw
 
 
-def _one_person(writer: Writer) -> Who:
+def _one_person(writer: Writer) -> Subject:
     """Who may have a job."""
     who = writer.random.choice((writer.name, writer.relative, writer.pronoun))()
     return who if who.en not in ("we", "they") else _one_person(writer)
 
 
 def _acting(
-    table: str, who: Callable[[Writer], Who | None] = lambda _: None, mark: Pair = ("", "")
+    table: str, who: Callable[[Writer], Subject | None] = lambda _: None, mark: Pair = ("", "")
 ) -> Kind:
     """What somebody, or `who`, does, did, will do, may do: sentences of one table of actions."""
 
@@ -211,10 +211,10 @@ def it(writer: Writer) -> Pair:
 
 def told(
     scene: Scene,
-    first: Thing,
-    second: Thing,
+    first: Referent,
+    second: Referent,
     mode: str,
-    named: Thing,
+    named: Referent,
     reason: str,
     pattern: tuple[str, ...],
 ) -> Pair:
@@ -251,7 +251,7 @@ def not_it(writer: Writer) -> Pair:
     return filled(writer.random.choice(rows("not_it")), slots)
 
 
-def _event(mode: str, scene: Scene, second: Thing) -> tuple[Pair, str]:
+def _event(mode: str, scene: Scene, second: Referent) -> tuple[Pair, str]:
     """What did (not) happen, and was or is."""
     _, fails, fails_zh, was = next(row for row in rows("modes") if row[0] == mode)
     verb, names = scene.event, {"b": second.zh, "B": second.named}

@@ -125,7 +125,7 @@ class _Event(NamedTuple):
     text: str = ""
 
 
-class _Hearing(Report):
+class _DropRecorder(Report):
     """Also keeps what was dropped since it was last asked."""
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ class _Hearing(Report):
 
 def events(corpus: Corpus, settings: NotedCleaning) -> Iterator[_Event]:
     """What becomes of each unit of a corpus of one part, in the order of its file."""
-    heard = _Hearing()
+    heard = _DropRecorder()
     for pair in read_pairs(corpus, heard):
         yield from heard.events
         heard.events.clear()

@@ -15,11 +15,11 @@ from headway.corpora.pieces import Progress
 from headway.corpora.shifts import LengthBlock, Shift
 from headway.doctor.agreement import AgreementCheck
 from headway.doctor.batches import PairBatch, batches
-from headway.doctor.belonging import SAMPLE_CHARACTERS, SAMPLE_PAIRS, TranslationCheck
 from headway.doctor.characters import CharacterCheck
 from headway.doctor.findings import Finding, FindingsLog, Symptom, dropped, mended
 from headway.doctor.languages import LanguageCheck, ScriptCheck
 from headway.doctor.lengths import Alignment, SizeExaminer
+from headway.doctor.pair_checks import SAMPLE_CHARACTERS, SAMPLE_PAIRS, TranslationCheck
 from headway.doctor.repeats import RepeatCheck
 from headway.languages.detection import Detector
 from headway.localization.placeholders.own_codes import Patterns

@@ -110,15 +110,15 @@ class Block(nn.Module):
         return x + self.behind(y), past
 
 
-class Unfolded(NamedTuple):
+class EncodedSource(NamedTuple):
     """What the encoder made of a source, and of the places behind it."""
 
     places: Float[Tensor, "sentences places d_model"]
     """Zero where a source's own places end."""
 
-    def select(self, sentences: Int[Tensor, " kept"]) -> "Unfolded":
+    def select(self, sentences: Int[Tensor, " kept"]) -> "EncodedSource":
         """That of the given sentences, in that order."""
-        return Unfolded(self.places[sentences])
+        return EncodedSource(self.places[sentences])
 
     def at(self, place: int) -> Float[Tensor, "sentences d_model"]:
         """That which the decoder is given at one position; zeros behind the last."""
@@ -175,7 +175,7 @@ class ByteNet(nn.Module):
         """With dropout, and in the type that the model computes in: embeddings are float32."""
         return self.dropout(x.to(self.to_features.weight.dtype))
 
-    def encode(self, source: Int[Tensor, "batch source"]) -> Unfolded:
+    def encode(self, source: Int[Tensor, "batch source"]) -> EncodedSource:
         """Each source on its own places: `stretch` times as many as it has tokens, and `extra`."""
         n_tokens = (source != self.padding).sum(1)
         n_places = (self.config.stretch * n_tokens).round().long() + self.config.extra
@@ -186,7 +186,7 @@ class ByteNet(nn.Module):
         real = own[:, :, None].to(x.dtype)
         for block in self.encoder:
             x = block(x, real)
-        return Unfolded(self.from_source(self.encoder_norm(x)) * real)
+        return EncodedSource(self.from_source(self.encoder_norm(x)) * real)
 
     def embed_target(
         self, ids: Int[Tensor, "batch target"]

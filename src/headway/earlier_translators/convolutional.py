@@ -127,7 +127,7 @@ class DecoderLayer(nn.Module):
 
 
 class Convolutional(nn.Module):
-    """Gated convolutions on both sides; a `Seq2Seq`, a `StepDecoder`, and `Lookable`."""
+    """Gated convolutions on both sides; a `Seq2Seq`, a `StepDecoder`, and `AttentionModel`."""
 
     def __init__(
         self, config: ConvolutionalConfig, *, vocabulary_size: int, padding: int = 0

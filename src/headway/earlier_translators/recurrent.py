@@ -175,7 +175,7 @@ class RecurrentTranslator(nn.Module):
     def look(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> AttentionWeights:
-        """See `headway.nn.attention_weights.Lookable`; raises ConfigError without attention."""
+        """See `headway.nn.attention_weights.AttentionModel`; ConfigError where there is none."""
         _, weights = self.decoded(source, target)
         if weights is None:
             raise ConfigError(

@@ -142,7 +142,7 @@ class DecoderOutput(NamedTuple):
     """On the source; None where there is no attention."""
 
 
-class First(NamedTuple):
+class FirstLayerInput(NamedTuple):
     """What the first layer is given of one token of each row."""
 
     token: Float[Tensor, "batch d_input"]
@@ -200,7 +200,7 @@ class RecurrentDecoder(nn.Module, ABC):
         given, beside = self.given(y)
         features, weights = [], []
         for token, of_token in zip(y.unbind(1), given.unbind(1), strict=True):
-            found = self.one(First(token, of_token, beside), memories, source, fed)
+            found = self.one(FirstLayerInput(token, of_token, beside), memories, source, fed)
             memories, fed = found.memories, found.fed
             features.append(found.features)
             weights.append(found.weights)
@@ -217,12 +217,12 @@ class RecurrentDecoder(nn.Module, ABC):
         fed: Float[Tensor, "batch d_output"] | None,
     ) -> DecoderOutput:
         """One token of each row."""
-        return self.one(First(y, *self.given(y)), memories, source, fed)
+        return self.one(FirstLayerInput(y, *self.given(y)), memories, source, fed)
 
     @abstractmethod
     def one(
         self,
-        first: First,
+        first: FirstLayerInput,
         memories: Memories,
         source: AttendedSource,
         fed: Float[Tensor, "batch d_output"] | None,
@@ -244,7 +244,7 @@ class RecurrentDecoder(nn.Module, ABC):
         of_token, beside = weight.split([self.d_input, weight.shape[1] - self.d_input], dim=1)
         return F.linear(y, of_token, bias), beside
 
-    def remember(self, first: First, more: Tensor | None, memories: Memories) -> Memories:
+    def remember(self, first: FirstLayerInput, more: Tensor | None, memories: Memories) -> Memories:
         """One step of every layer; `more` stands beside the token in the first one's input."""
         given = first.given
         if more is not None:
@@ -292,7 +292,7 @@ class FixedVectorDecoder(RecurrentDecoder):
         return DecoderOutput(self.output(s, c, y), memories, None, None)
 
     def one(
-        self, first: First, memories: Memories, source: AttendedSource, fed: Tensor | None
+        self, first: FirstLayerInput, memories: Memories, source: AttendedSource, fed: Tensor | None
     ) -> DecoderOutput:
         """See `RecurrentDecoder.one`."""
         memories = self.remember(first, source.summary, memories)
@@ -320,7 +320,7 @@ class AttendingFirstDecoder(RecurrentDecoder):
         return source._replace(keys=self.scores.prepared(source.values)), None
 
     def one(
-        self, first: First, memories: Memories, source: AttendedSource, fed: Tensor | None
+        self, first: FirstLayerInput, memories: Memories, source: AttendedSource, fed: Tensor | None
     ) -> DecoderOutput:
         """See `RecurrentDecoder.one`."""
         found = gather(self.scores, memories[-1][0][:, None], source)
@@ -364,7 +364,7 @@ class AttendingLastDecoder(RecurrentDecoder):
         return DecoderOutput(self.output(h, found.context), memories, None, found.weights)
 
     def one(
-        self, first: First, memories: Memories, source: AttendedSource, fed: Tensor | None
+        self, first: FirstLayerInput, memories: Memories, source: AttendedSource, fed: Tensor | None
     ) -> DecoderOutput:
         """See `RecurrentDecoder.one`."""
         memories = self.remember(first, fed, memories)

@@ -14,7 +14,7 @@ from headway.core.runtime import EngineName, available_cores
 from headway.core.search import METHODS, Ids, SearchRequest
 from headway.core.transformer import Transformer
 from headway.corpora.cache import silent
-from headway.decoding.forced import unbegun
+from headway.decoding.forced import without_prefix
 from headway.engine.building import NoEngineError, engine_library
 from headway.engine.packing import Packed, Precision
 from headway.engine.shortlist import Shortlist, opened
@@ -129,7 +129,7 @@ def unwrapped(decoder: StepDecoder) -> tuple[StepDecoder, list[int], Shortlist |
     """A model, and what its outputs were to begin with and to be written with, if anything."""
     if type(decoder) is Transformer:
         return decoder, [], None
-    plain, beginning = unbegun(decoder)
+    plain, beginning = without_prefix(decoder)
     plain, shortlist = opened(plain)
     return plain, beginning, shortlist
 

@@ -23,7 +23,7 @@ Ids = list[int]
 
 
 @runtime_checkable
-class Other(Protocol):
+class ForeignModel(Protocol):
     """The same model in another program."""
 
     @property
@@ -73,7 +73,7 @@ class Agreement(NamedTuple):
 def agreement(
     model: Transformer,
     special: SpecialIds,
-    other: Other,
+    other: ForeignModel,
     sources: Sequence[Ids],
     targets: Sequence[Ids],
     limit: int,

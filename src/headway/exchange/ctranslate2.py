@@ -182,7 +182,7 @@ def _fill_norm(spec: Any, norm: nn.Module) -> None:
 
 
 class InCTranslate2:
-    """A model in such a folder: a `headway.exchange.agreement.Other`."""
+    """A model in such a folder: a `headway.exchange.agreement.ForeignModel`."""
 
     def __init__(self, folder: Path, tokens: Sequence[str], special: SpecialIds) -> None:
         import ctranslate2
@@ -199,7 +199,7 @@ class InCTranslate2:
         )
 
     def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[list[float]]:
-        """See `Other`."""
+        """See `ForeignModel`."""
         results = self._translator.score_batch(
             self._spelled(sources),
             self._spelled(targets),
@@ -210,7 +210,7 @@ class InCTranslate2:
         return [result.log_probs for result in results]
 
     def written(self, sources: Sequence[Ids], limit: int) -> list[Ids]:
-        """See `Other`."""
+        """See `ForeignModel`."""
         results = self._translator.translate_batch(
             self._spelled(sources),
             beam_size=1,

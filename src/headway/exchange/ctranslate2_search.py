@@ -25,7 +25,7 @@ from headway.core.interfaces import StepDecoder
 from headway.core.search import METHODS, Ids, SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
-from headway.decoding.forced import Begun, attention_over
+from headway.decoding.forced import PrefixedDecoder, attention_over
 from headway.engine.shortlist import opened
 
 BATCH: dict[str, Any] = {"max_batch_size": 1024, "batch_type": "tokens", "max_input_length": 0}
@@ -92,7 +92,7 @@ class CTranslate2Search:
         widest = (len(self._tokens) - len(self.special.unwritten)) // 2
         if opened(decoder)[1] is not None:
             return "it is given no shortlists"
-        if type(decoder) is Begun:
+        if type(decoder) is PrefixedDecoder:
             return "it goes on from no given beginning"
         if decoder is not self.model or self.model._forward_hooks:
             return "the model is not the one that was exported, or something looks into it"

@@ -205,7 +205,7 @@ def write_json(path: Path, values: Mapping[str, Any]) -> None:
 
 
 class InTransformers:
-    """A model in such a folder: a `headway.exchange.agreement.Other`."""
+    """A model in such a folder: a `headway.exchange.agreement.ForeignModel`."""
 
     def __init__(self, folder: Path, special: SpecialIds) -> None:
         import transformers
@@ -223,7 +223,7 @@ class InTransformers:
             logging.enable_progress_bar()
 
     def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[list[float]]:
-        """See `Other`."""
+        """See `ForeignModel`."""
         special, found = self._special, []
         for some in batches(len(sources)):
             fed = padded([[special.decoder_begin, *targets[row]] for row in some], special.padding)
@@ -235,7 +235,7 @@ class InTransformers:
         return found
 
     def written(self, sources: Sequence[Ids], limit: int) -> list[Ids]:
-        """See `Other`."""
+        """See `ForeignModel`."""
         found = []
         for some in batches(len(sources)):
             rows = self._model.generate(

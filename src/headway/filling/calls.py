@@ -12,7 +12,7 @@ from headway.core.errors import ConfigError
 from headway.filling.files import Call, FillOptions, Outcomes, fill_files
 from headway.filling.filling import Progress
 from headway.filling.report import FileReport
-from headway.filling.steps import Aids, Ready, Say, filler
+from headway.filling.steps import FlowOptions, Ready, Say, filler
 from headway.languages.codes import LanguagePair
 from headway.operations.argument_types import path, paths, table
 from headway.operations.shipped import open_folder
@@ -68,7 +68,7 @@ def translate_files(
     wanted = FillOptions(
         direction=direction, **{k: v for k, v in given.items() if k in _FILL_OPTIONS}
     )
-    aids = Aids(own=not wanted.overwrite, **{k: v for k, v in given.items() if k in _AIDS})
+    aids = FlowOptions(own=not wanted.overwrite, **{k: v for k, v in given.items() if k in _AIDS})
 
     def ready() -> "tuple[Translator, dict[str, Any]]":
         from headway.translator import Translator
@@ -90,7 +90,7 @@ def called(
     run: Path | None,
     names: Sequence[str],
     options: FillOptions,
-    aids: Aids,
+    aids: FlowOptions,
     ready: Ready,
     known: Sequence[Any],
     say: Say,

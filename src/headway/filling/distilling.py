@@ -38,7 +38,7 @@ _HEADING = "## Teacher"
 
 
 @dataclass(frozen=True)
-class Lessons:
+class DistilledCorpus:
     """The folder of a student's run that the teacher's translations are put into."""
 
     folder: Path
@@ -180,7 +180,7 @@ def _write_lines(path: Path, lines: Iterable[str]) -> None:
         file.writelines(f"{line}\n" for line in lines)
 
 
-def distill(lessons: Lessons, request: Request, say: Say) -> RunFolder:
+def distill(lessons: DistilledCorpus, request: Request, say: Say) -> RunFolder:
     """A finished student in `request.folder`, whose sections are all but its texts.
 
     What was begun there goes on with `request.resume`: the translations that are there stay.
@@ -224,7 +224,7 @@ def refuse_texts(sections: Sections) -> None:
         raise ConfigError("a student begins anew, with sizes of its own. Leave --init-from out.")
 
 
-def teacher_words(lessons: Lessons, run: RunFolder, say: Say) -> str:
+def teacher_words(lessons: DistilledCorpus, run: RunFolder, say: Say) -> str:
     """For the card: who taught it, on what, and what was lost by it."""
     plan = lessons.known()
     with lessons.file("train", "source").open("rb") as file:
@@ -263,6 +263,6 @@ The validation references are {what}:
 
 def lessons_for(
     teacher: Path, out: Path, monolingual: Sequence[Path], tag: str | None, beam: int
-) -> Lessons:
+) -> DistilledCorpus:
     """The lessons of a student in `out`."""
-    return Lessons(out / "taught", teacher, tuple(monolingual), tag, beam)
+    return DistilledCorpus(out / "taught", teacher, tuple(monolingual), tag, beam)

@@ -23,7 +23,7 @@ Ready = Callable[[], "tuple[Translator, dict[str, Any]]"]
 
 
 @dataclass(frozen=True)
-class Aids:
+class FlowOptions:
     """What the user gives to a flow besides its model."""
 
     memory: tuple[Path, ...] = ()
@@ -56,7 +56,7 @@ def filler(
     run: Path | None,
     files: Sequence[OpenedFile],
     wanted: LanguagePair,
-    aids: Aids,
+    aids: FlowOptions,
     ready: Ready,
     say: Say,
     progress: Progress,

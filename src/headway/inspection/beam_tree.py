@@ -15,7 +15,7 @@ from headway.core.beam import Chosen, beam_search
 from headway.core.errors import ConfigError
 from headway.core.hypothesis import DecodingSettings, Hypothesis, Rules, diverged, penalty
 from headway.decoding.ranking import chunked_best
-from headway.inspection.inspected_model import Writing
+from headway.inspection.inspected_model import DecodingInput
 
 Fate = Literal["kept", "pruned", "finished", "open"]
 """`kept`: in the beam, and continued. `pruned`: considered, and never in the beam. `finished`: it
@@ -87,7 +87,9 @@ class Tree:
 
 
 @torch.no_grad()
-def search_tree(writing: Writing, settings: DecodingSettings, forced: Sequence[int] = ()) -> Tree:
+def search_tree(
+    writing: DecodingInput, settings: DecodingSettings, forced: Sequence[int] = ()
+) -> Tree:
     """The tree of the search that `settings` ask for, as a beam whatever their method.
 
     With `forced` every hypothesis begins with these tokens, of which the last may be the end

@@ -59,7 +59,7 @@ class Proportion(NamedTuple):
         return (p + z**2 / 2 - spread) / (1 + z**2), (p + z**2 / 2 + spread) / (1 + z**2)
 
 
-class Picker(NamedTuple):
+class BestHead(NamedTuple):
     """The best head of a layer, and how often it picks what *it* stands for."""
 
     layer: int
@@ -86,15 +86,15 @@ class Probe(NamedTuple):
 class CoreferenceResults(NamedTuple):
     """What was found, layer by layer."""
 
-    encoder: list[Picker]
+    encoder: list[BestHead]
     """Self-attention of the encoder: the row of *it*."""
     probe: list[Probe]
     """Of the vector of *it*."""
     reason: list[Probe]
     """Of the vector of the word that decides, such as *tired*."""
-    deciding: list[Picker]
+    deciding: list[BestHead]
     """Cross-attention: the row that writes the first piece that tells the two nouns apart."""
-    naming: list[Picker]
+    naming: list[BestHead]
     """Cross-attention: the row that writes the noun; what tells may have been written before."""
 
 
@@ -183,7 +183,7 @@ def pass_of(translator: "Translator", sentence: PronounSentence) -> Pass:
     )
 
 
-def best_heads(chosen: Sequence[Look], counted: Sequence[Look]) -> list[Picker]:
+def best_heads(chosen: Sequence[Look], counted: Sequence[Look]) -> list[BestHead]:
     """Of each layer the head that is right most often in `chosen`; its figures are `counted`'s."""
     n_right = np.sum([_right(one) for one in chosen], axis=0)
     found = []
@@ -193,7 +193,7 @@ def best_heads(chosen: Sequence[Look], counted: Sequence[Look]) -> list[Picker]:
         most = sum(int(row.argmax()) == one.antecedent for one, row in rows)
         weight = float(np.mean([row[one.antecedent] for one, row in rows]))
         n = len(rows)
-        found.append(Picker(layer, head, Proportion(right, n), Proportion(most, n), weight))
+        found.append(BestHead(layer, head, Proportion(right, n), Proportion(most, n), weight))
     return found
 
 

@@ -13,7 +13,7 @@ from headway.core.hypothesis import Hypothesis, penalty
 from headway.inspection.attention_maps import in_steps
 from headway.inspection.beam_tree import Tree, search_tree
 from headway.inspection.html_page import packed
-from headway.inspection.inspected_model import InspectedModel, Writing, finite, text_of
+from headway.inspection.inspected_model import DecodingInput, InspectedModel, finite, text_of
 from headway.inspection.passage_analysis import DecodingStep, PassageAnalysis, decoding_steps_of
 from headway.inspection.word_merging import words_of
 
@@ -189,7 +189,7 @@ def _tree_columns(tree: Tree) -> dict[str, Any]:
     }
 
 
-def _rivals(writing: Writing, tree: Tree) -> dict[str, Hypothesis]:
+def _rivals(writing: DecodingInput, tree: Tree) -> dict[str, Hypothesis]:
     """What greedy search would have given, and the same beam without length penalty."""
     settings, forced = tree.rules.settings, tree.forced
     others = {

@@ -152,7 +152,7 @@ open_subject = open_inspected
 """Its name in earlier guides."""
 
 
-class Writing(NamedTuple):
+class DecodingInput(NamedTuple):
     """What is to be written, and what writes it."""
 
     decoder: StepDecoder

@@ -32,7 +32,7 @@ _PATIENCE_S = 1
 """With requests that are not done when the page is ended."""
 
 
-class Asked(BaseModel, strict=True):
+class LiveRequest(BaseModel, strict=True):
     """What a browser may send."""
 
     text: str = Field(max_length=MOST_CHARACTERS)
@@ -165,7 +165,7 @@ def serve(
 def _asked(given: Any) -> dict[str, Any]:
     """What `document.sentence` takes, of what a browser sent."""
     try:
-        return Asked.model_validate(given).model_dump()
+        return LiveRequest.model_validate(given).model_dump()
     except ValidationError as error:
         told = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
         raise ConfigError(f"A request names a text; got {'; '.join(told)}.") from None

@@ -12,13 +12,13 @@ from jaxtyping import Float
 
 from headway.core.hypothesis import DecodingSettings, diverged, length_limits
 from headway.inspection.beam_tree import Tree, search_tree
-from headway.inspection.inspected_model import InspectedModel, Passage, Writing
+from headway.inspection.inspected_model import DecodingInput, InspectedModel, Passage
 
 
 class Searches(NamedTuple):
     """Trees of the same passage, each of a search of its own."""
 
-    writing: Writing
+    writing: DecodingInput
     beam: Tree
     """As the run translates, with a beam whatever its method. Of as many hypotheses as the beam is
     wide, so that the winner's rivals are finished too; the winner is the same."""
@@ -32,12 +32,16 @@ class Searches(NamedTuple):
         return self.beam if self.forced is None else self.forced
 
 
-def writing_of(inspected: InspectedModel, passage: Passage) -> tuple[Writing, DecodingSettings]:
+def writing_of(
+    inspected: InspectedModel, passage: Passage
+) -> tuple[DecodingInput, DecodingSettings]:
     """A passage that is yet to be written, and how the run searches, with a beam in any case."""
     settings: DecodingSettings = inspected.settings.decoding or DecodingSettings()
     read = torch.tensor([len(passage.source or passage.fed)])
     limit = int(length_limits(read, settings.max_extra_length, inspected.model.longest))
-    writing = Writing(inspected.model, passage.source, inspected.special, limit, inspected.device)
+    writing = DecodingInput(
+        inspected.model, passage.source, inspected.special, limit, inspected.device
+    )
     return writing, replace(settings, method="beam")
 
 
@@ -64,7 +68,7 @@ class DecodingStep(NamedTuple):
 
 
 @torch.no_grad()
-def decoding_steps_of(writing: Writing, ids: Sequence[int]) -> list[DecodingStep]:
+def decoding_steps_of(writing: DecodingInput, ids: Sequence[int]) -> list[DecodingStep]:
     """What the decoder makes of each step of an output (ids without markers) that is fed to it.
 
     An output that the model wrote by itself was fed to it in the same way: this is what search saw.

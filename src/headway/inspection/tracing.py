@@ -31,7 +31,7 @@ from torch import Tensor, nn
 from headway.core.attention import MultiHeadAttention, ReadyMask
 from headway.core.errors import ConfigError
 from headway.core.layers import Layer, Residual, Stack
-from headway.nn.attention_weights import Lookable
+from headway.nn.attention_weights import AttentionModel
 from headway.nn.positions import PositionedAttention
 from headway.nn.windowed import WindowedAttention, band
 
@@ -112,7 +112,9 @@ def traced(model: nn.Module, source: Sequence[int], fed: Sequence[int]) -> Trace
         watch_ends(notes, model, rows)
         logits = model(*rows)
     notes.note("logits", logits)
-    if isinstance(model, Lookable) and not any(name.endswith(".weights") for name in notes.tensors):
+    if isinstance(model, AttentionModel) and not any(
+        name.endswith(".weights") for name in notes.tensors
+    ):
         with suppress(ConfigError):  # where its settings leave attention out
             for n, weights in enumerate(model.look(*rows).cross):
                 notes.note(f"decoder.{n}.cross.weights", weights)

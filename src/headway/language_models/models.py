@@ -14,7 +14,7 @@ from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
 from headway.language_models.ngram import Ngram, NgramConfig
 from headway.language_models.nnlm import Nnlm, NnlmConfig
 from headway.language_models.recurrent import RecurrentConfig, RecurrentLanguageModel
-from headway.runs.fitting import Ladder
+from headway.runs.fitting import PresetLadder
 from headway.runs.task_spec import Sizes
 
 LANGUAGE_MODELS: dict[str, tuple[type, Callable[..., nn.Module]]] = {
@@ -61,7 +61,7 @@ PRESETS: dict[str, Sections] = {
 }
 """Each is the lowest layer: a TOML file, then flags, go on top of it."""
 
-LADDER = Ladder(
+LADDER = PresetLadder(
     names=("tiny", "small", "base"),
     up_to=(10_000_000, 300_000_000),
     cpu_speed={"tiny": 16_000, "small": 4_000, "base": 500},

@@ -15,7 +15,7 @@ from headway.language_models.spec import SPEC, WINDOW
 from headway.language_models.units import TokenUnit, Vocabulary
 from headway.operations.argument_types import in_shape, paths, refuse_no_unicode, string
 from headway.operations.option_errors import other_than_fp32
-from headway.runs.loading import Opened, open_run
+from headway.runs.loading import LoadedRun, open_run
 
 
 class TokenScore(NamedTuple):
@@ -48,7 +48,7 @@ class NextToken(NamedTuple):
 class TrainedLanguageModel:
     """A language model that `headway train --task language-model` made."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: LoadedRun) -> None:
         """Take an opened run; `TrainedLanguageModel.load` opens one."""
         self.settings, vocabulary, model, self.device = opened
         self.vocabulary: Vocabulary = vocabulary

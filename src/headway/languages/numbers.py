@@ -16,7 +16,7 @@ _SCALES = re.compile(
 _CHINESE_NUMERAL = re.compile("[零〇一二三四五六七八九十百千万萬亿億两兩半]")
 
 
-class Odds(NamedTuple):
+class UnmatchedNumbers(NamedTuple):
     """Numbers that stand on one side only, as digits."""
 
     source: tuple[str, ...]
@@ -31,10 +31,10 @@ class Odds(NamedTuple):
         return f"{', '.join(self.source) or 'none'} against {', '.join(self.target) or 'none'}"
 
 
-AGREED = Odds((), ())
+AGREED = UnmatchedNumbers((), ())
 
 
-def odd_numbers(source: str, target: str) -> Odds:
+def odd_numbers(source: str, target: str) -> UnmatchedNumbers:
     """The numbers of either side that the other lacks; `AGREED` if the sides agree.
 
     Groups of digits are compared, whatever stands between them and whichever digits they are:
@@ -56,7 +56,7 @@ def odd_numbers(source: str, target: str) -> Odds:
         only = _without_words(only[0], target), _without_words(only[1], source)
     if not (only[0] or only[1]):
         return AGREED
-    return Odds(
+    return UnmatchedNumbers(
         tuple(n for n in dict.fromkeys(ours) if n in only[0]),
         tuple(n for n in dict.fromkeys(theirs) if n in only[1]),
     )

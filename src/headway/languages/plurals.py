@@ -19,7 +19,7 @@ _MILLION = 1_000_000
 ONE_OTHER = (("one", 1), ("other", 2))
 
 
-class Form(NamedTuple):
+class PluralCategory(NamedTuple):
     name: str
     """`zero`, `one`, `two`, `few`, `many` or `other`."""
     number: int | float
@@ -73,12 +73,12 @@ def also_one(language: str | None) -> int | None:
     return next((number for number, codes in _ALSO_ONE.items() if code in codes.split()), None)
 
 
-def forms_of(language: str | None, *, whole: bool = False) -> tuple[Form, ...]:
+def forms_of(language: str | None, *, whole: bool = False) -> tuple[PluralCategory, ...]:
     """The forms of a language in CLDR's order; `one` and `other` where it is not known.
 
     With `whole`, only those that whole numbers below 1,000 take: the forms of gettext and of Qt.
     """
-    forms = tuple(Form(*row) for row in _table().get(base(language), ONE_OTHER))
+    forms = tuple(PluralCategory(*row) for row in _table().get(base(language), ONE_OTHER))
     return tuple(f for f in forms if f.number not in (_FRACTION, _MILLION)) if whole else forms
 
 

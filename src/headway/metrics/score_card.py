@@ -87,7 +87,7 @@ class CardRow(Score):
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class SkippedScore:
     """A convention that says nothing of this output, or cannot be computed here."""
 
     name: str
@@ -97,7 +97,7 @@ class LeftOut:
 @dataclass(frozen=True)
 class ScoreCard:
     rows: list[CardRow]
-    left_out: list[LeftOut]
+    left_out: list[SkippedScore]
 
 
 def score_card(
@@ -129,7 +129,7 @@ def score_card(
     reason_against = _judge(base(target_language), [hypotheses, *sets])
     for convention in CONVENTIONS:
         if reason := reason_against(convention.tokenizer):
-            left_out.append(LeftOut(convention.name, reason))
+            left_out.append(SkippedScore(convention.name, reason))
             continue
         metric = bleu_metric(
             convention.tokenizer,
@@ -146,7 +146,7 @@ def score_card(
     if ter:
         beside.append(ter)
     else:
-        left_out.append(LeftOut("TER", "not asked for: --ter"))
+        left_out.append(SkippedScore("TER", "not asked for: --ter"))
     for counts, (name, compares_to) in zip(beside, _BESIDE[: len(beside)], strict=True):
         rows.append(row(counts, name, name, compares_to))
     return ScoreCard(rows, left_out)

@@ -21,7 +21,7 @@ class AttentionWeights(NamedTuple):
 
 
 @runtime_checkable
-class Lookable(Protocol):
+class AttentionModel(Protocol):
     """A model whose attention can be looked at."""
 
     def look(
@@ -32,7 +32,7 @@ class Lookable(Protocol):
 
 
 def look(
-    model: Transformer | Lookable,
+    model: Transformer | AttentionModel,
     source: Int[Tensor, "batch source"],
     target: Int[Tensor, "batch target"],
 ) -> AttentionWeights:

@@ -208,7 +208,7 @@ class RecurrentStack(nn.Module):
 # -- an encoder that reads both ways ----------------------------------------------------------
 
 
-class BothWays(NamedTuple):
+class BidirectionalOutput(NamedTuple):
     """What an encoder makes of a source."""
 
     outputs: Float[Tensor, "batch source d_model"]
@@ -256,7 +256,7 @@ class TwoWayEncoder(nn.Module):
 
     def forward(
         self, x: Float[Tensor, "batch source d_input"], visible: Bool[Tensor, "batch source"]
-    ) -> BothWays:
+    ) -> BidirectionalOutput:
         """Padding stands behind the real tokens and cannot be told from nothing at all."""
         n_real = visible.sum(1)
         mirror = mirror_of(n_real, visible.shape[1])
@@ -265,7 +265,9 @@ class TwoWayEncoder(nn.Module):
         last = (n_real - 1).clamp(min=0)
         left, right = x.chunk(2, dim=-1)
         rows = torch.arange(len(x), device=x.device)
-        return BothWays(self.dropout(x), torch.cat([left[rows, last], right[:, 0]], dim=-1))
+        return BidirectionalOutput(
+            self.dropout(x), torch.cat([left[rows, last], right[:, 0]], dim=-1)
+        )
 
 
 def mirror_of(n_real: Int[Tensor, " batch"], length: int) -> Int[Tensor, "batch source"]:

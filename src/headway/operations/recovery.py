@@ -47,8 +47,8 @@ def halve(trainer: Trainer[Any], error: Exception) -> bool:
     Raises HeadwayError where there are no smaller ones.
     """
     progress = trainer.progress
-    assert trainer.begun is not None
-    before, batches = trainer.begun
+    assert trainer.before_update is not None
+    before, batches = trainer.before_update
     now, smaller = (split(trainer.task, batches, progress.parts * n) for n in (1, 2))
     if len(now) == len(smaller):
         why = " ".join(str(error).split()) or type(error).__name__
@@ -101,7 +101,7 @@ def begin_again(trainer: Trainer[Any]) -> None:
     trainer.optimizer.restore(saved_tensors(trainer.eval_model), moments)
     trainer.progress = type(trainer.progress)(counts=dict.fromkeys(trainer.task.counted, 0))
     trainer.losses.clear()
-    trainer.return_to(trainer.beginning)
+    trainer.return_to(trainer.initial_state)
 
 
 # -- a full disk ------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def leave_out_damaged(trainer: Trainer[Any]) -> bool:
     progress, folder = trainer.progress, trainer.folder.checkpoints
     window = progress.validated[-trainer.settings.average :]
     whole, damaged = list[int](), list[int]()
-    for step in sorted({*trainer.averaged(), *window, *trainer.begun_with}):
+    for step in sorted({*trainer.averaged(), *window, *trainer.initial_steps}):
         try:
             load_tensors(checkpoint.folder_of(folder, step) / checkpoint.WEIGHTS)
             whole.append(step)

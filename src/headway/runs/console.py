@@ -80,7 +80,7 @@ def stop_on_signal(say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
             signal.signal(number, handler)
 
 
-class Forgiving:
+class TolerantStderr:
     """Standard error as it is now; what cannot be written there is not said, and ends nothing."""
 
     def __init__(self) -> None:
@@ -100,4 +100,4 @@ class Forgiving:
 
 def forgiving_stderr() -> AbstractContextManager[TextIO]:
     """Inside, no training is lost for want of somebody who reads what it says."""
-    return redirect_stderr(cast("TextIO", Forgiving()))
+    return redirect_stderr(cast("TextIO", TolerantStderr()))

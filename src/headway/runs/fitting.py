@@ -57,7 +57,7 @@ def presets_that_fit(spec: TaskSpec, given: Sections) -> list[str]:
     return [name for name in fitting if name]
 
 
-class Ladder(NamedTuple):
+class PresetLadder(NamedTuple):
     """Presets of one shape, from the smallest to the largest, and when the next one is worth it."""
 
     names: Sequence[str]
@@ -169,7 +169,7 @@ def fit_dropout(passes: float) -> tuple[float, str]:
 # -- the length -------------------------------------------------------------------------------
 
 
-class Pace(NamedTuple):
+class Rehearsal(NamedTuple):
     """What a rehearsal has measured."""
 
     units_per_step: float
@@ -212,7 +212,7 @@ def fit_length(run: Run, build_trainer: Callable[[Run], Trainer[Any]]) -> Planne
 
 def rehearsed(
     run: Run, training: PlannedTraining, build_trainer: Callable[[Run], Trainer[Any]]
-) -> tuple[Any, Pace]:
+) -> tuple[Any, Rehearsal]:
     """The task, and what a trainer whose work is not kept takes for its parts."""
     spec, settings = run.spec, run.settings
     measuring = replace(
@@ -228,7 +228,7 @@ def rehearsed(
         part_s = validation_s = seconds_of(lambda: spec.rehearse(task, model))
         if rehearse_end := spec.rehearse_end:
             part_s = seconds_of(lambda: rehearse_end(settings, task, model))
-    return task, Pace(units_per_step, step_s, validation_s, spec.closing * part_s)
+    return task, Rehearsal(units_per_step, step_s, validation_s, spec.closing * part_s)
 
 
 def timed_updates(trainer: Trainer[Any]) -> tuple[float, float]:
@@ -253,8 +253,8 @@ def seconds_of(work: Callable[[], object]) -> float:
 
 
 def time_left(
-    run: Run, training: PlannedTraining, task: Any, pace: Pace
-) -> tuple[PlannedTraining, Pace, float | None]:
+    run: Run, training: PlannedTraining, task: Any, pace: Rehearsal
+) -> tuple[PlannedTraining, Rehearsal, float | None]:
     """What is left of a budget, None without one; as much as the least takes that is a model.
 
     Fewer sentences are validated on where the end would take over a third of it: at least
@@ -298,7 +298,7 @@ def time_to_learn(left_s: float, closing_s: float) -> float:
 
 
 def fit_steps(
-    sizes: Sizes, pace: Pace, within_s: float | None, n_validations: int, tuned: bool = False
+    sizes: Sizes, pace: Rehearsal, within_s: float | None, n_validations: int, tuned: bool = False
 ) -> tuple[int, str]:
     """How many updates: what the time allows, or a number of passes when there is no budget.
 
@@ -336,7 +336,9 @@ def spacing(max_steps: int, n_validations: int, *, tuned: bool = False) -> int:
     return max(1, least, max_steps // n_validations)
 
 
-def say_length(run: Run, steps: int, why: str, pace: Pace, n_validations: int, unit: str) -> None:
+def say_length(
+    run: Run, steps: int, why: str, pace: Rehearsal, n_validations: int, unit: str
+) -> None:
     """How long it will be, and why; with a warning where next to nothing can be learned."""
     sizes, speed = run.spec.sizes(run.data), pace.units_per_step / pace.step_s
     seen, takes_s = steps * pace.units_per_step, steps * pace.step_s

@@ -49,7 +49,7 @@ def learn(run: Run, resume: bool) -> Learned:
             train.learn(
                 trainer, run.say, resume=resume, begin=lambda _: begin(run), stop_asked=stop_asked
             )
-    choose = parent.choose if trainer.begun_with else Trainer.choose
+    choose = parent.choose if trainer.initial_steps else Trainer.choose
     chosen = choose(trainer, run.spec.rank(run))
     run.say(f"the model is {chosen}")
     load_weights(trainer.eval_model, load_tensors(run.folder.model))

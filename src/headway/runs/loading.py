@@ -53,7 +53,7 @@ class _Undrawn(TorchFunctionMode):
         return function(*args, **(kwargs or {}))
 
 
-class Opened(NamedTuple):
+class LoadedRun(NamedTuple):
     """A trained model and all that is needed to use it."""
 
     settings: Settings
@@ -65,7 +65,7 @@ class Opened(NamedTuple):
 
 def open_run(
     spec: TaskSpec, run: str | Path, *, device: Device = "auto", training: bool = True
-) -> Opened:
+) -> LoadedRun:
     """Open a run folder wherever it was trained; nothing of the process is changed.
 
     `training` says whether the settings of that section are wanted.
@@ -94,7 +94,7 @@ def open_run(
     (spec.load(settings) if spec.load else copied)(model, folder.model)
     wanted = {**vars(settings.runtime), "device": device}
     place = machine.chosen_device(build(machine.RuntimeSettings, wanted, section="runtime"))
-    return Opened(settings, vocabulary, model.to(place).eval(), place)
+    return LoadedRun(settings, vocabulary, model.to(place).eval(), place)
 
 
 def copied(model: nn.Module, weights: Path) -> None:

@@ -154,7 +154,7 @@ def refuse_unfitting(model: nn.Module, training: PlannedTraining) -> None:
         beginning(saved_tensors(model), weights, training.reinit, model)
 
 
-class Beginning(NamedTuple):
+class InitialWeights(NamedTuple):
     """Weights to begin with, and where they are from: names of parameters."""
 
     weights: dict[str, Tensor]
@@ -178,7 +178,7 @@ def beginning(
     parent: Mapping[str, Tensor],
     reinit: Sequence[str],
     model: nn.Module,
-) -> Beginning:
+) -> InitialWeights:
     """The parent's weights where it has them, else those that were drawn for the new model.
 
     `fresh` are the new model's by name; parts in `reinit` keep them although the parent has some.
@@ -208,7 +208,7 @@ def beginning(
         )
     weights = {name: parent[name] if name in taken else fresh[name] for name in fresh}
     drawn = [name for name in fresh if name not in taken]
-    return Beginning(weights, taken, drawn, [name for name in parent if name not in fresh])
+    return InitialWeights(weights, taken, drawn, [name for name in parent if name not in fresh])
 
 
 def begin_with(run: Run) -> None:
@@ -220,7 +220,7 @@ def begin_with(run: Run) -> None:
     if found.drawn or found.unused:
         run.say(f"of {parent.folder.path}: {found}")
     run.say(f"peak of the learning rate: {run.settings.training.learning_rate:.2g}")
-    before = trainer.begin_with(found.weights)
+    before = trainer.start_from(found.weights)
     others = "".join(f", {name} {value:.2f}" for name, value in before.others.items())
     run.say(
         f"before: {before.score_name.upper()} {before.score:.2f} on the validation data{others}"

@@ -15,7 +15,7 @@ MOST_SHIFT = 0.01
 """Of the ratio of lengths, in tokens of BLEU, to those of the references."""
 
 
-class Gate(NamedTuple):
+class QualityGate(NamedTuple):
     """What a run's validation pairs say of its usual way and of the quicker one."""
 
     usual: float
@@ -49,32 +49,32 @@ class Gate(NamedTuple):
             )
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> "Gate":
+    def from_dict(cls, stored: Mapping[str, Any]) -> "QualityGate":
         """What `_asdict` gave."""
         return cls(**{name: stored[name] for name in cls._fields})
 
 
 def measured(
     usual: Sequence[str], quick: Sequence[str], references: Sequence[str], language: str | None
-) -> Gate:
+) -> QualityGate:
     """Of what both ways wrote for the same sources; `language` is that of the references."""
     both = [
         bleu_statistics(written, references, target_language=language) for written in (usual, quick)
     ]
     before, after = (float(one.counts[:, 0].sum() / one.counts[:, 1].sum()) for one in both)
-    return Gate(both[0].score(), both[1].score(), before, after, len(references))
+    return QualityGate(both[0].score(), both[1].score(), before, after, len(references))
 
 
-def known(folder: RunFolder) -> dict[str, Gate]:
+def known(folder: RunFolder) -> dict[str, QualityGate]:
     """By precision, what was measured of the weights that the run has; nothing of other weights, or
     where the file is not as it was written."""
     stored = stored_gates(folder)
     if not stored or stored["weights"] != checksum(folder.model):
         return {}
-    return {name: Gate.from_dict(one) for name, one in stored["gates"].items()}
+    return {name: QualityGate.from_dict(one) for name, one in stored["gates"].items()}
 
 
-def keep(folder: RunFolder, precision: str, gate: Gate) -> None:
+def keep(folder: RunFolder, precision: str, gate: QualityGate) -> None:
     """Write it beside what is known already of the same weights, under a checksum of its own.
 
     Raises:

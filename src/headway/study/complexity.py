@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway.core.runtime import cpu_name
-from headway.study.layer_types import LAYER_TYPES, Reach, middle_layer
+from headway.study.layer_types import LAYER_TYPES, PathLength, middle_layer
 from headway.study.measuring import peak_bytes, repeated
 
 FITTED = 3
@@ -36,7 +36,7 @@ class Sweep(NamedTuple):
     """The length at which sizes are varied."""
     d: int
     """The size at which lengths are varied."""
-    reach: Reach
+    reach: PathLength
     layers: Sequence[str]
     backward: bool = False
     device: str = "cpu"
@@ -146,7 +146,7 @@ def forward_and_backward(layer: nn.Module, x: Tensor) -> Callable[[], object]:
     return run
 
 
-def counted(name: str, n: int, d: int, reach: Reach, *, backward: bool = False) -> int:
+def counted(name: str, n: int, d: int, reach: PathLength, *, backward: bool = False) -> int:
     """Operations of a layer by torch's counter, on tensors without memory.
 
     Of a recurrent layer a few steps are counted: each further one has as many.

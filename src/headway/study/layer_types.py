@@ -20,7 +20,7 @@ HEAD = 64
 """Numbers of a head, as in the paper."""
 
 
-class Reach(NamedTuple):
+class PathLength(NamedTuple):
     """The two constants of the table."""
 
     kernel: int = 3
@@ -71,12 +71,12 @@ class LayerType(NamedTuple):
     """A row of table 1."""
 
     title: str
-    build: Callable[[int, Reach, int], nn.Module]
+    build: Callable[[int, PathLength, int], nn.Module]
     """From d, and the number of the layer from 0: only dilated convolutions differ by it. They see
     what is before them alone, as in a decoder, and layers of k, k^2, .. reach every distance."""
     cost: str
     """Operations of a layer, in the paper's words."""
-    operations: Callable[[int, int, Reach], float]
+    operations: Callable[[int, int, PathLength], float]
     """The same as a number, multiplications and additions, from n and d."""
     in_n: int
     """The exponent of n in it, where n is large."""
@@ -84,16 +84,16 @@ class LayerType(NamedTuple):
     """The exponent of d, where d is large."""
     sequential: str
     path: str
-    longest: Callable[[int, Reach], int]
+    longest: Callable[[int, PathLength], int]
     """Steps on the longest of the shortest paths between two of n positions."""
 
 
-def dilated_layers(n: int, reach: Reach) -> int:
+def dilated_layers(n: int, reach: PathLength) -> int:
     """Dilated layers that reach from one end of n positions to the other: log_k n."""
     return math.ceil(math.log(n, reach.kernel) - 1e-9)
 
 
-def middle_layer(n: int, reach: Reach) -> int:
+def middle_layer(n: int, reach: PathLength) -> int:
     """The number of the middle one of them, the lower of two: the layer that is measured."""
     return (dilated_layers(n, reach) - 1) // 2
 

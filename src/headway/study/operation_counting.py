@@ -140,7 +140,7 @@ def count(build: Callable[[], nn.Module], of: CountedPass, lengths: Lengths) -> 
     """What a batch costs a model that `build` makes, in training mode."""
     with torch.device("meta"), FlopCounterMode(display=False) as counter:
         model = build().train()
-        kept = _Kept(model)
+        kept = _SavedTensors(model)
         operations, logits = _forward(model, of, lengths, counter, kept.watched())
         before = counter.get_total_flops()
         logits.float().sum().backward()
@@ -201,7 +201,7 @@ def _told_apart(
             handle.remove()
 
 
-class _Kept:
+class _SavedTensors:
     """Memory that autograd holds on to, each piece once, without the parameters."""
 
     def __init__(self, model: nn.Module) -> None:

@@ -14,7 +14,7 @@ from headway.corpora.mixing import tagged
 from headway.localization.placeholders.codes import parsed_text, with_placeholders
 from headway.localization.placeholders.may_hold import may_hold_codes
 from headway.localization.placeholders.segments import Segment
-from headway.nn.attention_weights import Lookable, look
+from headway.nn.attention_weights import AttentionModel, look
 from headway.translation.coded import CodedText, CodeProcessor
 
 
@@ -32,7 +32,7 @@ class Attention(NamedTuple):
 
 def refuse_blind(model: object, model_type: str) -> None:
     """Raise ConfigError for a model without attention to be looked at."""
-    if not isinstance(model, (Transformer, Lookable)):
+    if not isinstance(model, (Transformer, AttentionModel)):
         raise ConfigError(
             "attention is there in a model that has a method `look`, such as a transformer; "
             f"the run's is of type {model_type!r}. Take another run."
@@ -48,7 +48,7 @@ def refuse_unaligned(plain: TextTranslator) -> None:
         raise ConfigError("this model has no attention to align by. Leave out --alignment.")
 
 
-class Fed(NamedTuple):
+class TeacherForcedPair(NamedTuple):
     """A text and a target as the model gets them."""
 
     read: list[int]
@@ -59,7 +59,7 @@ class Fed(NamedTuple):
     """What stands for a code, and the code."""
 
 
-def as_fed(codes: CodeProcessor, text: str, target: str) -> Fed:
+def as_fed(codes: CodeProcessor, text: str, target: str) -> TeacherForcedPair:
     """Cleaned, tagged, with codes masked, in ids."""
     source, target, names = clean(text), clean(target), dict[str, str]()
     if may_hold_codes(source):
@@ -69,7 +69,7 @@ def as_fed(codes: CodeProcessor, text: str, target: str) -> Fed:
     subwords, special = codes.subwords, codes.subwords.special
     read = [*subwords.encode(tagged(source, codes.tag)), special.end]
     written = subwords.encode_targets([target])[0]
-    return Fed(read, [special.decoder_begin, *written], names)
+    return TeacherForcedPair(read, [special.decoder_begin, *written], names)
 
 
 def attention(plain: TextTranslator, codes: CodeProcessor, text: str, target: str) -> Attention:

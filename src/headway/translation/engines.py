@@ -16,8 +16,8 @@ from headway.engine.engine import EngineChoice, beyond, unsupported
 from headway.engine.packing import Precision
 from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
-from headway.runs.loading import Opened
-from headway.runs.quality_gate import Gate, keep, known
+from headway.runs.loading import LoadedRun
+from headway.runs.quality_gate import QualityGate, keep, known
 from headway.runs.task_spec import Say
 from headway.translation import run_data
 from headway.translation.decoding import EngineSearch
@@ -28,7 +28,7 @@ _FORMAT = 1
 
 def settle(
     folder: RunFolder,
-    opened: Opened,
+    opened: LoadedRun,
     plain: TextTranslator,
     search: EngineSearch,
     precision: Literal["auto", Precision],
@@ -46,7 +46,7 @@ def settle(
         search.use(in_ctranslate2(folder, opened, say))
 
 
-def in_ctranslate2(folder: RunFolder, opened: Opened, say: Say) -> CTranslate2Search:
+def in_ctranslate2(folder: RunFolder, opened: LoadedRun, say: Say) -> CTranslate2Search:
     """The run's model in CTranslate2: exported and checked once, and found in the cache.
 
     Raises:
@@ -80,7 +80,7 @@ def in_ctranslate2(folder: RunFolder, opened: Opened, say: Say) -> CTranslate2Se
     return made_once(place, open_it, make, say)
 
 
-def refuse_unheld(opened: Opened) -> None:
+def refuse_unheld(opened: LoadedRun) -> None:
     """Raise ConfigError for a model that CTranslate2 does not have, or not where it is."""
     reason, kind = "", opened.settings.model_type
     if kind != "transformer":
@@ -167,7 +167,7 @@ def quickest(folder: RunFolder, say: Say) -> Precision:
 
 def measured_now(
     folder: RunFolder, plain: TextTranslator, precision: Precision, say: Say
-) -> Gate | None:
+) -> QualityGate | None:
     """Translate the run's validation pairs both ways, and keep what came of it; None, with a
     warning, where they are not at hand, or the engine does not search as the run does."""
     unknown = f"headway: WARNING: what {precision} products cost this run was not measured: "

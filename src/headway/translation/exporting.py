@@ -16,9 +16,9 @@ from headway.core.subwords import Subwords
 from headway.core.transformer import Transformer
 from headway.corpora.corpus import read_pairs
 from headway.exchange import ctranslate2, hugging_face
-from headway.exchange.agreement import Agreement, Ids, Other, agreement
+from headway.exchange.agreement import Agreement, ForeignModel, Ids, agreement
 from headway.operations.shipped import refuse_undecodable
-from headway.runs.loading import Opened, open_run
+from headway.runs.loading import LoadedRun, open_run
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
 from headway.tokenizers.sentencepieces import LIST
@@ -41,7 +41,7 @@ class Sentences(NamedTuple):
     """Where they are from, in words."""
 
 
-Write = Callable[[Path, Sentences], Other]
+Write = Callable[[Path, Sentences], ForeignModel]
 """Writes the model into a folder in which the vocabulary lies already, and opens it there; what is
 to be compared besides it compares itself."""
 
@@ -72,11 +72,11 @@ def export_pegasus(run: Path, folder: Path, say: Say) -> Agreement:
     return export_hugging_face(run, "pegasus", folder, say)
 
 
-def writes_ctranslate2(opened: Opened) -> Write:
+def writes_ctranslate2(opened: LoadedRun) -> Write:
     """What writes an opened run's model for CTranslate2."""
     model, special = cast(Transformer, opened.model), opened.vocabulary.special
 
-    def write(part: Path, _: Sentences) -> Other:
+    def write(part: Path, _: Sentences) -> ForeignModel:
         tokens = token_strings(part, len(opened.vocabulary))
         longest = opened.settings.data.max_length
         ctranslate2.write_ctranslate2(model, tokens, special, part, longest)
@@ -106,7 +106,7 @@ def export_hugging_face(run: Path, kind: str, folder: Path, say: Say) -> Agreeme
     known = {"source_lang": data.source_language, "target_lang": data.target_language}
     languages = {side: code for side, code in known.items() if code}
 
-    def write(part: Path, compared: Sentences) -> Other:
+    def write(part: Path, compared: Sentences) -> ForeignModel:
         hugging_face.write_model(
             model,
             special,
@@ -132,7 +132,7 @@ def export_hugging_face(run: Path, kind: str, folder: Path, say: Say) -> Agreeme
     return found
 
 
-def transformer_of(run: Path, program: str) -> Opened:
+def transformer_of(run: Path, program: str) -> LoadedRun:
     """A run whose model is a Transformer, opened on the CPU; raises RunError for another."""
     opened = open_run(SPEC, run, device="cpu")
     if opened.settings.model_type != "transformer":
@@ -143,7 +143,7 @@ def transformer_of(run: Path, program: str) -> Opened:
     return opened
 
 
-def exported(opened: Opened, folder: Path, write: Write, say: Say) -> Agreement:
+def exported(opened: LoadedRun, folder: Path, write: Write, say: Say) -> Agreement:
     """Vocabulary and model in a new folder, which is there once both programs agree on it.
 
     Raises:
@@ -160,7 +160,7 @@ def exported(opened: Opened, folder: Path, write: Write, say: Say) -> Agreement:
         return write_checked(opened, part, write, say)
 
 
-def write_checked(opened: Opened, part: Path, write: Write, say: Say) -> Agreement:
+def write_checked(opened: LoadedRun, part: Path, write: Write, say: Say) -> Agreement:
     """Vocabulary and model in a folder; raises HeadwayError where the two programs differ."""
     model, vocabulary = cast(Transformer, opened.model), opened.vocabulary
     compared = sentences(opened.settings, vocabulary)

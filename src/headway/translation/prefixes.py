@@ -9,7 +9,7 @@ from headway.core.errors import ConfigError
 from headway.core.hypothesis import DecodingSettings
 from headway.core.search import SearchRequest
 from headway.corpora.mixing import tagged
-from headway.decoding.forced import Begun
+from headway.decoding.forced import PrefixedDecoder
 from headway.engine.shortlist import opened
 from headway.localization.placeholders.may_hold import may_hold_codes
 from headway.localization.placeholders.own_codes import OwnPattern
@@ -78,7 +78,7 @@ class PrefixProcessor(NamedTuple):
         for prefix, places in by_prefix.items():
             shortest = min((n_read[i] for i in places if n_read[i]), default=0)
             beginning = written_before(plain, prefix, shortest, request.settings)
-            begun = Begun(plain.model, beginning, plain.subwords.special.padding)
+            begun = PrefixedDecoder(plain.model, beginning, plain.subwords.special.padding)
             once = copy(plain)
             once.model = begun
             found |= zip(places, once([read[i] for i in places], request), strict=True)

@@ -116,7 +116,7 @@ def replaced(text: str, replacements: Sequence[Replacement]) -> str:
     return text
 
 
-class _Made(NamedTuple):
+class _AppliedReplacement(NamedTuple):
     """A replacement, and what it does to the texts under review."""
 
     replacement: Replacement
@@ -131,7 +131,7 @@ def learned(reviewed: Sequence[Correction], usual: Sequence[str] = ()) -> list[R
     `usual` ones, of which nobody knows how many the reviewer saw: what would have changed far more
     of them than the first replacement did, beside the texts that were changed, is no habit.
     """
-    texts, found, weight = [one.before for one in reviewed], list[_Made](), 0.0
+    texts, found, weight = [one.before for one in reviewed], list[_AppliedReplacement](), 0.0
     while len(found) < MOST_REPLACEMENTS:
         best = _best(texts, reviewed, usual, weight)
         if best is None:
@@ -156,7 +156,7 @@ def learned(reviewed: Sequence[Correction], usual: Sequence[str] = ()) -> list[R
 
 def _best(
     texts: Sequence[str], reviewed: Sequence[Correction], usual: Sequence[str], weight: float
-) -> _Made | None:
+) -> _AppliedReplacement | None:
     """The replacement that brings most nearer; one of the `usual` texts stands for `weight`."""
     wanted = [pieces(one.target) for one in reviewed]
     now = [Levenshtein.distance(pieces(t), w) for t, w in zip(texts, wanted, strict=True)]
@@ -164,7 +164,7 @@ def _best(
     for text, one in zip(texts, reviewed, strict=True):
         candidates.update(set(_candidates(text, one.target)))
     words, moves = _habits(reviewed, usual, weight)
-    ranked: list[tuple[float, int, int, str, _Made]] = []
+    ranked: list[tuple[float, int, int, str, _AppliedReplacement]] = []
     for (old, new), n in candidates.most_common(_TRIED):
         known = any(ours in old and theirs in new for ours, theirs in words)
         moved = _WORDS in old and any(old[end] == new[end] for end in moves)
@@ -183,7 +183,7 @@ def _best(
         if known or weight * _n_changed(tried, usual) <= MOST_UNSEEN * len(helped):
             n_right = sum(changed[i] == reviewed[i].target for i in helped)
             rank = sum(gains.values()), n_right, -len(old)
-            ranked.append((*rank, old, _Made(tried, helped)))
+            ranked.append((*rank, old, _AppliedReplacement(tried, helped)))
     return max(ranked, key=lambda one: one[:4])[-1] if ranked else None
 
 

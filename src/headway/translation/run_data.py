@@ -17,7 +17,7 @@ from headway.core.search import Decode, SearchRequest, decode_all
 from headway.corpora.cache import cache_root, made_once, read_sealed, sealed_folder, silent
 from headway.operations.shipped import SHIPPED, only_writer_of_run, open_folder
 from headway.runs.loading import open_run, why_not_read
-from headway.runs.quality_gate import Gate, measured
+from headway.runs.quality_gate import QualityGate, measured
 from headway.runs.resuming import refuse_changed_data
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
@@ -119,7 +119,7 @@ def gate_of(
     settings: Settings,
     device: torch.device,
     ways: Sequence[tuple[StepDecoder, Decode]],
-) -> Gate:
+) -> QualityGate:
     """What the scored pairs say of two ways to translate them whole: the usual and the quicker."""
     task = scored_task(found, settings, device)
     task.portions = uncut(found.prepared, task.valid_rows)

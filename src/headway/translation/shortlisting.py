@@ -19,7 +19,7 @@ from headway.corpora.prepared import Prepared
 from headway.engine.shortlist import Shortlist, Shortlisted, opened
 from headway.operations.locks import Say
 from headway.operations.shipped import open_folder, refuse_shipped
-from headway.runs.quality_gate import Gate
+from headway.runs.quality_gate import QualityGate
 from headway.translation import run_data
 from headway.translation.decoding import EngineSearch
 from headway.translation.pairs import Pairs
@@ -60,7 +60,7 @@ def shorten(plain: TextTranslator, search: EngineSearch, run: Path, n: int, say:
     plain.model = Shortlisted(opened(plain.model)[0], Shortlist(*arrays))
 
 
-def _gate(folder: Path, model: str) -> Gate | None:
+def _gate(folder: Path, model: str) -> QualityGate | None:
     """What a list that was made for these weights costs; None where there is none, or no more."""
     if not folder.exists():
         return None
@@ -70,7 +70,7 @@ def _gate(folder: Path, model: str) -> Gate | None:
         return None
     if content.get("format") != _FORMAT or content.get("model") != model:
         return None
-    return Gate.from_dict(content["gate"])
+    return QualityGate.from_dict(content["gate"])
 
 
 def _make(

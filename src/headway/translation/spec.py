@@ -25,7 +25,7 @@ from headway.corpora.settings import TranslationText
 from headway.metrics.corpus_scores import BleuAndChrf, score_translations
 from headway.models import MODELS, PRESETS
 from headway.operations.time_budget import PlannedTraining
-from headway.runs.fitting import Ladder
+from headway.runs.fitting import PresetLadder
 from headway.runs.settings import Settings
 from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, Tokens
 from headway.tokenizers import tokenizer_files
@@ -55,7 +55,7 @@ class PlannedTranslation(PlannedTraining, TranslationTraining):
             )
 
 
-LADDER = Ladder(
+LADDER = PresetLadder(
     names=("tiny", "small", "paper-base"),
     up_to=(3_000_000, 30_000_000),
     cpu_speed={"tiny": 8000, "small": 2500, "paper-base": 1200},

@@ -40,7 +40,7 @@ def wanted_terms(glossary: Glossaries, languages: Languages) -> Terms | None:
     return Terms.read(files, languages) if given and files else None
 
 
-class _Unread(NamedTuple):
+class _MaskedAlternative(NamedTuple):
     """An alternative, and stretches of its source without which it is looked at, one by one."""
 
     text: str
@@ -101,7 +101,7 @@ class TermProcessor:
         ]
         falls = self._falls(
             [
-                _Unread(
+                _MaskedAlternative(
                     texts[i],
                     found[i].n_best[number],
                     [some for one in lacking for some in self._term_and_beside(texts[i], one)],
@@ -134,7 +134,7 @@ class TermProcessor:
         some word stands for what is `missing`; none where there is none."""
         each = list(zip(texts, missing, found, strict=True))
         unread = [
-            _Unread(text, other, [[place for asked in some for place in asked.places]])
+            _MaskedAlternative(text, other, [[place for asked in some for place in asked.places]])
             for text, some, one in each
             for other in one.n_best[1:]
         ]
@@ -151,7 +151,7 @@ class TermProcessor:
     def _written(self, one: Alternative) -> TokenSpans:
         return TokenSpans(one.written, spans_written(self.subwords, one.ids))
 
-    def _falls(self, read: Sequence[_Unread]) -> Iterator[list[float]]:
+    def _falls(self, read: Sequence[_MaskedAlternative]) -> Iterator[list[float]]:
         """For each stretch how much less likely each token of the alternative is without it."""
         sources: list[list[int]] = []
         targets: list[list[int]] = []

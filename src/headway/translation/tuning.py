@@ -140,7 +140,7 @@ TIE = 1e-3
 """Of the parent's score, added to the new one: of two equal ones the less forgetful is better."""
 
 
-class TakenUp(NamedTuple):
+class CorrectionUptake(NamedTuple):
     """How many translations have what a reviewer wanted, and not what stood there before."""
 
     corrected: int
@@ -157,7 +157,7 @@ class TakenUp(NamedTuple):
         shares = [some / of for some, of in counts if of]
         return sum(shares) / len(shares) if shares else 0.0
 
-    def words(self, before: "TakenUp") -> str:
+    def words(self, before: "CorrectionUptake") -> str:
         """For people, beside what it was before the first update."""
         told = (
             f"Taken up: {self.corrected:,} of {self.n_corrected:,} corrections "
@@ -175,7 +175,7 @@ class TuningTask(CorpusTask):
     """A `CorpusTask` of `TunedPairs`: its first validation pairs are new, the others the parent's.
 
     Of a review the last are like what was corrected: they are scored by what is taken up alone
-    (`TakenUp`), and none of them is among those that tell what is forgotten.
+    (`CorrectionUptake`), and none of them is among those that tell what is forgotten.
 
     `before` has the scores of the weights that training began with, new and old: by greedy search,
     and by the run's own; what was taken up; and what was written of the pairs that are like those.
@@ -238,10 +238,10 @@ class TuningTask(CorpusTask):
         nothing."""
         return asked if fell <= self.forget_at_most else self.forget_at_most - fell
 
-    def taken_up(self, written: Sequence[str]) -> TakenUp:
+    def taken_up(self, written: Sequence[str]) -> CorrectionUptake:
         """Of a review, what these translations of the validation sources have of it."""
         if self.data.taught is None:
-            return TakenUp(0, 0, 0, 0)
+            return CorrectionUptake(0, 0, 0, 0)
         texts = zip(self.valid_sources, self.valid_texts, strict=True)
         row_of = {pair: row for row, pair in enumerate(texts)}
         asked = {
@@ -258,7 +258,7 @@ class TuningTask(CorpusTask):
             (sum(taken_up(written[row], one) for row, one in some.items()), len(some))
             for some in (asked, like)
         )
-        return TakenUp(*chain.from_iterable(counts))
+        return CorrectionUptake(*chain.from_iterable(counts))
 
     def _scores(self, hypotheses: list[str]) -> list[float]:
         return [self._statistics(hypotheses, part).score() for part in self.parts]
@@ -287,7 +287,9 @@ class TuningTask(CorpusTask):
             f"parent's,\nof which at most {self.forget_at_most:g} might be lost.\n"
         )
         if self.data.taught:
-            return told + self.taken_up(hypotheses).words(TakenUp(*self.before["taken_up"]))
+            return told + self.taken_up(hypotheses).words(
+                CorrectionUptake(*self.before["taken_up"])
+            )
         unmeasured = (
             f"The {self.data.n_new_valid:,} new pairs are too few for some to be held out: their "
             "scores say how far they were taken in,\nand nothing of sentences like them.\n"

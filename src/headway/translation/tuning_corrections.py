@@ -78,7 +78,7 @@ def written_by(run: Path, sources: Sequence[Any]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Taught:
+class CorrectedParentPairs:
     """The parent's pairs as the reviewer would have them."""
 
     corrections: list[Correction]
@@ -114,7 +114,7 @@ class Taught:
         ]
 
 
-def taught(found: Sequence[Correction], old: Pairs) -> Taught:
+def taught(found: Sequence[Correction], old: Pairs) -> CorrectedParentPairs:
     """Learn what is replaced, and replace it in the parent's pairs."""
     train, subwords, everything = old.prepared.train, old.vocabulary, range(len(old.prepared.train))
     sources, targets = (_texts(train, side, everything, subwords) for side in SIDES)
@@ -137,7 +137,7 @@ def taught(found: Sequence[Correction], old: Pairs) -> Taught:
         for row, (source, target) in enumerate(old.prepared.valid_texts)
         if (text := rewritten(_words(source), target, replacements, called)) != target
     }
-    return Taught(
+    return CorrectedParentPairs(
         corrections=changed,
         replacements=replacements,
         store=AmendedRows(train, "target", encoded),

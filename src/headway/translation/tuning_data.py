@@ -26,7 +26,7 @@ from headway.translation.replacements import Correction
 from headway.translation.run_data import pairs_of, settings_of
 from headway.translation.tuning_corrections import (
     MOST_REVIEWED,
-    Taught,
+    CorrectedParentPairs,
     reviewed,
 )
 from headway.translation.tuning_corrections import taught as correcting
@@ -66,7 +66,7 @@ class TunedPairs(Pairs):
     """The first validation pairs are new, the others the parent's."""
     learned: bool
     """The new validation pairs are those that are learned from: they are too few to be split."""
-    taught: Taught | None = None
+    taught: CorrectedParentPairs | None = None
     """What is made of corrections, if the new pairs are a review of what the parent wrote."""
     n_like: int = 0
     """The last validation pairs are like what was corrected, and left out of the others."""
@@ -228,7 +228,7 @@ class _Rows(NamedTuple):
     """Not to be learned from, but to be measured on."""
 
 
-def _rows(settings: Settings, new: Pairs, old: Pairs, taught: Taught | None) -> _Rows:
+def _rows(settings: Settings, new: Pairs, old: Pairs, taught: CorrectedParentPairs | None) -> _Rows:
     new_valid = new.valid_rows()[: settings.training.valid_sentences]
     new_rows, old_valid = _apart(new.prepared, old, taught)
     rows = _old_rows(new.prepared, old.prepared, settings.runtime.seed)
@@ -266,7 +266,9 @@ def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
     return merge(found, {"training": more})
 
 
-def _apart(new: Prepared, old: Pairs, taught: Taught | None) -> tuple[Indices, Indices]:
+def _apart(
+    new: Prepared, old: Pairs, taught: CorrectedParentPairs | None
+) -> tuple[Indices, Indices]:
     """Rows to train on and the parent's rows to validate on, which share no side.
 
     A correction counts for more than a validation pair of the parent; but where the parent's files

@@ -23,7 +23,7 @@ def the_time_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
 
 
-class Wanted(NamedTuple):
+class RequiredText(NamedTuple):
     source_language: str | None = None
     target_language: str | None = None
 
@@ -50,7 +50,7 @@ def written(folder: Path, content: str | bytes, name: str = "memory.tmx") -> Pat
 
 def read(path: Path, *wanted: str | None) -> tuple[list[Pair], Report]:
     report = Report()
-    return list(read_tmx(path, Wanted(*wanted), report)), report
+    return list(read_tmx(path, RequiredText(*wanted), report)), report
 
 
 def sides(pairs: list[Pair]) -> list[tuple[str, str]]:
@@ -134,7 +134,7 @@ def test_the_two_languages_are_as_wanted_or_as_the_units_say(
     tmp_path: Path,
 ) -> None:
     path = written(tmp_path, memory(*THREE, srclang=srclang))
-    assert tmx_languages(path, Wanted(*wanted)) == expected
+    assert tmx_languages(path, RequiredText(*wanted)) == expected
     pairs, report = read(path, *wanted)
     if texts:
         assert sides(pairs)[: len(texts)] == texts

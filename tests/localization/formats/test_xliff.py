@@ -18,7 +18,7 @@ NEW = 'state="needs-review-translation" state-qualifier="mt-suggestion"'
 """What a target that a machine wrote bears, up to version 1.2."""
 
 
-class Wanted(NamedTuple):
+class RequiredText(NamedTuple):
     source_language: str | None = None
     target_language: str | None = None
 
@@ -74,7 +74,7 @@ def written(folder: Path, content: str | bytes, name: str = "file.xlf") -> Path:
 
 def read(path: Path, *wanted: str | None) -> tuple[list[Pair], Report]:
     report = Report()
-    return list(read_xliff(path, Wanted(*wanted), report)), report
+    return list(read_xliff(path, RequiredText(*wanted), report)), report
 
 
 def sides(pairs: list[Pair]) -> list[tuple[str, str]]:
@@ -197,7 +197,7 @@ def test_files_are_read_in_the_languages_wanted(
     content = first(unit("a", "b"), file='source-language="en-GB" target-language="de"')
     both = content.replace("</xliff>", other[other.index("<file") :])
     path = written(tmp_path, both)
-    assert xliff_languages(path, Wanted(*wanted)) == expected
+    assert xliff_languages(path, RequiredText(*wanted)) == expected
     pairs, report = read(path, *wanted)
     assert sides(pairs) == texts
     assert report.dropped["missing_language"] == 2 - len(texts)
@@ -406,7 +406,7 @@ def test_filling_changes_nothing_but_the_units_that_are_filled(
     report = Report()
     approved = path.read_bytes().decode(encoding).replace("mt-suggestion", "exact-match")
     path.write_text(approved.replace(MADE_BY_MACHINE, "me:reviewed"), encoding, newline="")
-    pairs = {pair.line: pair for pair in read_xliff(path, Wanted(), report)}
+    pairs = {pair.line: pair for pair in read_xliff(path, RequiredText(), report)}
     taken = [gap for gap, take in both if take]
     shown = [(pairs[gap.line].source, pairs[gap.line].target.strip()) for gap in taken]
     assert shown == [(gap.source.text, upper(gap.source).text.strip()) for gap in taken]
@@ -467,11 +467,11 @@ def test_notes_and_states_come_with_the_pair(tmp_path):
     path = tmp_path / "a.xlf"
     noted = unit("a", "b", state=' state="needs-review-translation"')
     path.write_text(first(noted.replace("</trans", "<note>not OK</note></trans"), unit("c", "d")))
-    pairs = list(read_xliff(path, Wanted(), Report()))
+    pairs = list(read_xliff(path, RequiredText(), Report()))
     state = "state: needs-review-translation"
     assert [pair.remarks for pair in pairs] == [("not OK", state), ()]
     path.write_text(second(segment("a", "b", ' state="reviewed"'), segment("c", "d")))
-    pairs = list(read_xliff(path, Wanted(), Report()))
+    pairs = list(read_xliff(path, RequiredText(), Report()))
     assert [pair.remarks for pair in pairs] == [("x", "state: reviewed"), ("x",)]
 
 
@@ -494,7 +494,7 @@ def test_a_match_of_a_memory_is_marked_as_such(
         after = open_document(path, "en", "de", False).filled([Segment(("b",))], [percent])
         assert marks in after.decode()
         path.write_bytes(after)
-        assert len(list(read_xliff(path, Wanted(), Report()))) == trusted
+        assert len(list(read_xliff(path, RequiredText(), Report()))) == trusted
 
 
 def test_a_gap_knows_its_neighbours_and_what_is_there(tmp_path):

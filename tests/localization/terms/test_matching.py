@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.localization.terms.glossary import Glossary, GlossaryRow
-from headway.localization.terms.matching import Matcher, Spelling, Wanted, Where
+from headway.localization.terms.matching import Matcher, RequiredText, Spelling, SpellingPosition
 
 
 def matcher(*sources, **forms):
@@ -103,7 +103,7 @@ def test_it_stands_where_no_word_goes_on_on_either_side(term, text) -> None:
         and not joins(text[i - 1 : i] if i else "", term[0])
         and not joins(term[-1], text[i + len(term) : i + len(term) + 1])
     ]
-    places = Wanted((Spelling(term),)).standing(text)
+    places = RequiredText((Spelling(term),)).standing(text)
     starts = [start for start, _ in places]
     assert {*starts} <= {*expected}
     assert bool(starts) == bool(expected)
@@ -112,13 +112,18 @@ def test_it_stands_where_no_word_goes_on_on_either_side(term, text) -> None:
 
 
 def test_an_open_ending_belongs_to_it_and_the_longest_of_two_spellings_counts() -> None:
-    wanted = Wanted((Spelling("Hund", open_end=True), Spelling("Hund")), times=3)
+    wanted = RequiredText((Spelling("Hund", open_end=True), Spelling("Hund")), times=3)
     assert wanted.standing("Hunde, Hund; Hofhund") == [(0, 5), (7, 11)]
     assert wanted.lacking_in("Hunde, Hund; Hofhund") == 1
 
 
 def test_a_capital_for_the_beginning_stands_there_alone() -> None:
-    wanted = Wanted((Spelling("rot", where=Where.INSIDE), Spelling("Rot", where=Where.OPENING)))
+    wanted = RequiredText(
+        (
+            Spelling("rot", where=SpellingPosition.INSIDE),
+            Spelling("Rot", where=SpellingPosition.OPENING),
+        )
+    )
     assert wanted.lacking_in("rot ist es") == 1
     assert wanted.lacking_in("„Rot“ ist es") == 0
     assert wanted.lacking_in("Es ist Rot") == 1

@@ -3,7 +3,7 @@
 from itertools import accumulate, pairwise
 
 from headway.localization.placeholders.projection import TokenSpans
-from headway.localization.terms.matching import Spelling, Wanted, Where
+from headway.localization.terms.matching import RequiredText, Spelling, SpellingPosition
 from headway.localization.terms.placing import (
     TermEdit,
     WantedTerm,
@@ -18,7 +18,7 @@ def written(*tokens: str) -> TokenSpans:
 
 
 def term(text: str, falls, *, beside=None, times: int = 1, several: bool = False) -> WantedTerm:
-    wanted = Wanted((Spelling(text),), times)
+    wanted = RequiredText((Spelling(text),), times)
     return WantedTerm(wanted, falls, beside or [0.0] * len(falls), several)
 
 
@@ -74,8 +74,11 @@ def test_the_first_of_equal_words_is_meant() -> None:
 
 def test_the_case_is_that_of_the_place_and_every_character_knows_its_origin() -> None:
     text = written("Rot", " ist", " es", ".")
-    wanted = Wanted(
-        (Spelling("karmin", where=Where.INSIDE), Spelling("Karmin", where=Where.OPENING))
+    wanted = RequiredText(
+        (
+            Spelling("karmin", where=SpellingPosition.INSIDE),
+            Spelling("Karmin", where=SpellingPosition.OPENING),
+        )
     )
     places = places_for(text, [WantedTerm(wanted, [5, 0, 0, 0], [0] * 4, False)])
     assert places == [TermEdit(0, 3, "Karmin")]

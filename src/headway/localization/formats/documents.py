@@ -49,7 +49,7 @@ class Counts:
     """Units without a gap, by reason."""
 
 
-class Keyed(NamedTuple):
+class KeyedText(NamedTuple):
     """A text of a file of one language."""
 
     key: str
@@ -70,7 +70,7 @@ class Document:
         *,
         also: Sequence[Edit] = (),
         can_hold: Callable[[Segment], bool] = lambda _: True,
-        texts: Sequence[Keyed] = (),
+        texts: Sequence[KeyedText] = (),
     ) -> None:
         """`restored` makes the file's own bytes of `data`; with any translation come `also`.
 

@@ -8,7 +8,7 @@ from headway.core.cleaning import Pair, Report
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import shown
 from headway.languages.codes import suffix_of
-from headway.localization.formats.documents import Document, Keyed
+from headway.localization.formats.documents import Document, KeyedText
 from headway.localization.formats.file_kinds import keyed, opener_of
 
 
@@ -38,7 +38,7 @@ def language_of(path: Path) -> str | None:
     return _opened(path).source_language
 
 
-def texts_of(path: Path) -> Sequence[Keyed]:
+def texts_of(path: Path) -> Sequence[KeyedText]:
     """Every text of a file of one language; raises DataError for a kind that is none."""
     return _opened(path).texts
 

@@ -42,7 +42,7 @@ class TranslatedPiece(NamedTuple):
     """Which of the n best that it made of it stands in the whole, from 0."""
 
 
-class Whole(NamedTuple):
+class WholeSegment(NamedTuple):
     """A segment translated as a whole, or why it was not."""
 
     segment: Segment | None
@@ -96,13 +96,13 @@ class Piecewise:
         for piece in list(self._known)[: max(0, len(self._known) - kept)]:
             del self._known[piece]
 
-    def whole(self, source: Segment) -> Whole:
+    def whole(self, source: Segment) -> WholeSegment:
         """The translation of a source, white space and lines as they were."""
         branches = None
         if may_branch(source):
             branches = branches_of(source, self._target_language)
             if branches is None and is_choice(source):
-                return Whole(None, why_not=CHOICE)
+                return WholeSegment(None, why_not=CHOICE)
         if branches is None:
             return self._joined(self._cut(source), sentences_of)
         found = [self._joined(self._cut(one), sentences_of) for one in branches.sources]
@@ -111,9 +111,9 @@ class Piecewise:
             return next(one for one in found if one.segment is None)
         segment = branches.together(known)
         if segment is None:
-            return Whole(None, why_not=CHOICE)
+            return WholeSegment(None, why_not=CHOICE)
         pieces = tuple(piece for one in found for piece in one.pieces)
-        return Whole(segment, all(one.complete for one in found), pieces=pieces)
+        return WholeSegment(segment, all(one.complete for one in found), pieces=pieces)
 
     def _texts(self, source: Segment) -> Sequence[Segment]:
         """What of a source is translated: it itself, or the branches of a choice."""
@@ -136,10 +136,12 @@ class Piecewise:
 
     def _joined(
         self, pieces: list[Segment], split: Callable[[Segment], list[Segment]] | None
-    ) -> Whole:
-        found = [Whole(piece) if piece.blank else self._one(piece, split) for piece in pieces]
+    ) -> WholeSegment:
+        found = [
+            WholeSegment(piece) if piece.blank else self._one(piece, split) for piece in pieces
+        ]
         failed = next((one for one in found if one.segment is None), None)
-        return failed or Whole(
+        return failed or WholeSegment(
             joined_translations(
                 [
                     (piece, one.segment)
@@ -151,15 +153,17 @@ class Piecewise:
             pieces=tuple(piece for one in found for piece in one.pieces),
         )
 
-    def _one(self, piece: Segment, split: Callable[[Segment], list[Segment]] | None) -> Whole:
+    def _one(
+        self, piece: Segment, split: Callable[[Segment], list[Segment]] | None
+    ) -> WholeSegment:
         translated = self._known.get(piece)
         if translated is None:
-            return Whole(None, why_not=MISSING)
+            return WholeSegment(None, why_not=MISSING)
         if translated.n_cut:
             parts = split(piece) if split else [piece]
-            return self._joined(parts, None) if len(parts) > 1 else Whole(None, why_not=CUT)
+            return self._joined(parts, None) if len(parts) > 1 else WholeSegment(None, why_not=CUT)
         if not translated.segment.text.strip():
-            return Whole(None, why_not=SILENT)
-        return Whole(
+            return WholeSegment(None, why_not=SILENT)
+        return WholeSegment(
             translated.segment, translated.complete, pieces=(TranslatedPiece(piece, translated),)
         )

@@ -10,7 +10,13 @@ from headway.core.errors import DataError
 from headway.core.lines import damage_told, open_bytes
 from headway.languages.codes import named_language
 from headway.languages.plurals import also_one, forms_of
-from headway.localization.formats.documents import Document, Edit, EditableUnit, Keyed, Translations
+from headway.localization.formats.documents import (
+    Document,
+    Edit,
+    EditableUnit,
+    KeyedText,
+    Translations,
+)
 from headway.localization.formats.units import PluralForm, Unit, Width
 from headway.localization.placeholders.patterns import find, partners
 from headway.localization.placeholders.segments import Segment
@@ -150,7 +156,7 @@ def of_entries(
     languages: tuple[str | None, str | None],
     *,
     overwrite: bool,
-    texts: Sequence[Keyed] = (),
+    texts: Sequence[KeyedText] = (),
     restored: Callable[[str], bytes] | None = None,
 ) -> Document:
     """A file of texts to be filled in; it has no mark for a machine's work.
@@ -158,13 +164,13 @@ def of_entries(
     A `str` among the entries is a unit that is left, for that reason; `texts` are those of the file
     where they are not the entries'.
     """
-    units, found = list[EditableUnit](), list[Keyed]()
+    units, found = list[EditableUnit](), list[KeyedText]()
     for one in entries:
         if isinstance(one, str):
             units.append(EditableUnit("", reason=one))
         else:
             units.append(one.unit(overwrite=overwrite))
-            found.append(Keyed(one.key, one.segment.text, one.line, one.remarks))
+            found.append(KeyedText(one.key, one.segment.text, one.line, one.remarks))
     return Document(
         decoded.text,
         restored or decoded.restored,

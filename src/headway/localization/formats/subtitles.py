@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from headway.languages.codes import named_language
 from headway.languages.scripts import WIDE
-from headway.localization.formats.documents import Document, Keyed
+from headway.localization.formats.documents import Document, KeyedText
 from headway.localization.formats.spans import Decoded, Entry, Lines, of_entries, read_decoded
 from headway.localization.placeholders.segments import Segment
 
@@ -60,7 +60,7 @@ def open_document(
     cues = list(_cues(decoded))
     entries = [_entry(decoded, group) for group in _sentences(cues, known)]
     languages = named_language(path), target_language
-    texts = [Keyed(cue.time, _unwrapped(cue.text), cue.line) for cue in cues]
+    texts = [KeyedText(cue.time, _unwrapped(cue.text), cue.line) for cue in cues]
     return of_entries(decoded, entries, languages, overwrite=overwrite, texts=texts)
 
 

@@ -37,7 +37,7 @@ def digest64(data: bytes) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
 
 
-class Near(NamedTuple):
+class NearMatch(NamedTuple):
     """A sequence that is near to a query."""
 
     key: int
@@ -70,7 +70,7 @@ class Index:
     positions: NDArray[np.uint8]
     """How many words of that key are rarer, 255 for all above: [postings]."""
 
-    def near(self, words: Sequence[str], at_least: int) -> list[Near]:
+    def near(self, words: Sequence[str], at_least: int) -> list[NearMatch]:
         """Every key that is alike to at least so many percent, the nearest first.
 
         `at_least` is `LEAST` to 100; see `words.percent`, of which this is the
@@ -109,7 +109,7 @@ class Index:
             found.append(keys[positions < n_rarest[self.lengths[keys]]])
         return np.unique(np.concatenate(found)) if found else np.zeros(0, np.uint32)
 
-    def _measured(self, keys: Integers, words: Sequence[str], at_least: int) -> Iterator[Near]:
+    def _measured(self, keys: Integers, words: Sequence[str], at_least: int) -> Iterator[NearMatch]:
         """Those that are near indeed. Words that the query lacks are all the same to it."""
         from rapidfuzz.distance import Levenshtein
 
@@ -136,7 +136,7 @@ class Index:
             ):
                 n_edits = Levenshtein.distance(query, text[start:end], score_cutoff=limit)
                 if n_edits <= limit:
-                    yield Near(key, n_edits, longer)
+                    yield NearMatch(key, n_edits, longer)
 
 
 class _Numbers(dict[str, int]):

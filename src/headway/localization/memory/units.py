@@ -67,7 +67,7 @@ class MemoryUnit(NamedTuple):
     """Source text of the unit behind it; empty for the last one."""
 
 
-class _Heard(NamedTuple):
+class _DroppedUnit(NamedTuple):
     """A unit as a reader told of it."""
 
     number: int
@@ -78,19 +78,19 @@ class _Heard(NamedTuple):
     """There is something to be translated."""
 
 
-_END = _Heard(0, "", None, 0)
+_END = _DroppedUnit(0, "", None, 0)
 
 
 @dataclass
-class _Listener(Report):
+class _DropListener(Report):
     """Hears of every unit that a reader drops."""
 
-    heard: list[_Heard] = field(default_factory=list)
+    heard: list[_DroppedUnit] = field(default_factory=list)
 
     def drop(self, reason: str, file: str, line: int, text: str) -> None:
         super().drop(reason, file, line, text)
         text = "" if reason in _NO_UNIT else text
-        self.heard.append(_Heard(self.read, text, None, line, reason in _NOT_TRANSLATED))
+        self.heard.append(_DroppedUnit(self.read, text, None, line, reason in _NOT_TRANSLATED))
 
 
 def read_units(
@@ -103,7 +103,7 @@ def read_units(
     Raises:
         DataError: as the reader.
     """
-    read, listener = reader_of(path).pairs, _Listener()
+    read, listener = reader_of(path).pairs, _DropListener()
     labels = _LABELS[read](path) if read in _LABELS else ()
     yield from _labelled(read(path, languages, listener), labels, listener)
     if report is not None:
@@ -116,7 +116,7 @@ def read_keyed_units(source: Path, target: Path, report: Report) -> Iterator[Mem
     Raises:
         DataError: as `read_keyed`.
     """
-    listener = _Listener()
+    listener = _DropListener()
     labels = (Label(key) for key, *_ in texts_of(source))
     for unit in _labelled(read_keyed(source, target, listener), labels, listener):
         copied = unit.source == unit.target  # such files are often begun as copies
@@ -125,7 +125,7 @@ def read_keyed_units(source: Path, target: Path, report: Report) -> Iterator[Mem
 
 
 def _labelled(
-    pairs: Iterable[Pair], labels: Iterable[Label], listener: _Listener
+    pairs: Iterable[Pair], labels: Iterable[Label], listener: _DropListener
 ) -> Iterator[MemoryUnit]:
     """Units from what a reader gives and drops, the labels being those of all that it reads."""
     numbered = enumerate(chain(labels, repeat(NO_LABEL)), start=1)
@@ -143,11 +143,11 @@ def _labelled(
         before = unit.source
 
 
-def _heard(pairs: Iterable[Pair], listener: _Listener) -> Iterator[_Heard]:
+def _heard(pairs: Iterable[Pair], listener: _DropListener) -> Iterator[_DroppedUnit]:
     for pair in pairs:
         yield from listener.heard
         listener.heard.clear()
-        yield _Heard(listener.read, pair.source, pair.target, pair.line)
+        yield _DroppedUnit(listener.read, pair.source, pair.target, pair.line)
     yield from listener.heard
 
 

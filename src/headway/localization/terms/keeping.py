@@ -14,7 +14,7 @@ from headway.localization.placeholders.segments import Segment
 from headway.localization.terms import NONE
 from headway.localization.terms.glossary import Glossary, Term
 from headway.localization.terms.glossary_files import read_glossary
-from headway.localization.terms.matching import Matcher, Spelling, Wanted, Where
+from headway.localization.terms.matching import Matcher, RequiredText, Spelling, SpellingPosition
 
 _CODE = "\ufffc"
 """Stands for a character of a code, in which no term is looked for."""
@@ -27,7 +27,7 @@ class RequiredTerm(NamedTuple):
     found: str
     """As it stands there; of several, the first."""
     term: Term
-    wanted: Wanted
+    wanted: RequiredText
     places: tuple[tuple[int, int], ...]
     """Beginning and end of it wherever it stands."""
 
@@ -58,7 +58,9 @@ class Terms:
             before = asked.get(spellings)
             places = (*(before.places if before else ()), (start, end))
             first = before.found if before else text[start:end]
-            asked[spellings] = RequiredTerm(first, term, Wanted(spellings, len(places)), places)
+            asked[spellings] = RequiredTerm(
+                first, term, RequiredText(spellings, len(places)), places
+            )
         return list(asked.values())
 
     def lost(self, source: Segment, target: Segment, /) -> Sequence[Flag]:
@@ -113,7 +115,7 @@ def _spellings(term: Term, found: str, text: str) -> list[Spelling]:
         if capital == bare or len(capital) != len(bare) or bare != bare.lower():
             spellings.append(Spelling(bare, open_end=open_end))
             continue
-        inside = Where.ANYWHERE if begins.islower() else Where.INSIDE
+        inside = SpellingPosition.ANYWHERE if begins.islower() else SpellingPosition.INSIDE
         spellings.append(Spelling(bare, open_end=open_end, where=inside))
-        spellings.append(Spelling(capital, open_end=open_end, where=Where.OPENING))
+        spellings.append(Spelling(capital, open_end=open_end, where=SpellingPosition.OPENING))
     return spellings

@@ -104,7 +104,7 @@ def _cased(spelling: str) -> re.Pattern[str] | None:
     return re.compile(r"\s+".join(words))
 
 
-class Where(Enum):
+class SpellingPosition(Enum):
     ANYWHERE = "anywhere"
     OPENING = "opening"
     """At the beginning of a sentence: with a capital for it."""
@@ -118,13 +118,13 @@ class Spelling(NamedTuple):
     text: str
     open_end: bool = False
     """An ending may follow, as in `Hund*`."""
-    where: Where = Where.ANYWHERE
+    where: SpellingPosition = SpellingPosition.ANYWHERE
 
     def fits(self, before: str) -> bool:
         """Whether it may stand behind this beginning of a text, as far as its case goes."""
-        if self.where is Where.OPENING:
+        if self.where is SpellingPosition.OPENING:
             return _opens(before)
-        return self.where is Where.ANYWHERE or any(map(_worded, before))
+        return self.where is SpellingPosition.ANYWHERE or any(map(_worded, before))
 
     def places(self, text: str) -> Iterator[tuple[int, int]]:
         start = text.find(self.text)
@@ -138,7 +138,7 @@ class Spelling(NamedTuple):
             start = text.find(self.text, start + 1)
 
 
-class Wanted(NamedTuple):
+class RequiredText(NamedTuple):
     """Something that a text must hold: any of its spellings, so many times in all."""
 
     spellings: tuple[Spelling, ...]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from headway.languages.segmenting import whole_words
 from headway.localization.placeholders.patterns import find
 from headway.localization.placeholders.projection import TokenSpans, words_and_signs
-from headway.localization.terms.matching import Wanted, in_word
+from headway.localization.terms.matching import RequiredText, in_word
 
 LEAST, MOST_OF = 1.0, 0.5
 """Nats that a word must lose without the term to stand for it, and what share of what the word
@@ -30,7 +30,7 @@ Span = tuple[int, int]
 class WantedTerm(NamedTuple):
     """What is to stand in a translation, and what it would lose without its source."""
 
-    wanted: Wanted
+    wanted: RequiredText
     falls: Sequence[float]
     """Of each token, how much its log-probability (nats) falls where the term is not read."""
     falls_beside: Sequence[float]
@@ -136,7 +136,7 @@ def _meets(one: Span, others: Sequence[Span]) -> bool:
     return any(one[0] < end and start < one[1] for start, end in others)
 
 
-class Placed(NamedTuple):
+class TermPlacement(NamedTuple):
     """A translation with terms in their places."""
 
     text: str
@@ -144,7 +144,7 @@ class Placed(NamedTuple):
     """For each character the one of the translation that it, or its term, stands for."""
 
 
-def put_in(text: str, places: Sequence[TermEdit]) -> Placed:
+def put_in(text: str, places: Sequence[TermEdit]) -> TermPlacement:
     """The text with the terms in their places."""
     parts: list[str] = []
     origins: list[int] = []
@@ -156,4 +156,4 @@ def put_in(text: str, places: Sequence[TermEdit]) -> Placed:
         done = end
     parts.append(text[done:])
     origins += range(done, len(text))
-    return Placed("".join(parts), origins)
+    return TermPlacement("".join(parts), origins)

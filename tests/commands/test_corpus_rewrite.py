@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from headway.cli import main
-from headway.commands.curing import droppable
+from headway.commands.corpus_rewrite import droppable
 from headway.core.cleaning import Report
 from headway.corpora.corpus import Corpus, read_pairs
 from headway.demo import generate

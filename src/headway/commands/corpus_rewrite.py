@@ -34,7 +34,7 @@ from headway.localization.places import Places, places_of
 _COLUMNS = "what kinds file line source target new_source new_target".split()
 
 
-class Curing:
+class CorpusRewrite:
     """What is to be written, and what is needed for it while the corpus is examined."""
 
     def __init__(

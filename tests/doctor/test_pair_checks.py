@@ -3,8 +3,8 @@ import random
 from doctoring import as_pairs, everyday
 
 from headway.doctor.batches import batches
-from headway.doctor.belonging import TranslationCheck
 from headway.doctor.findings import Finding, FindingsLog, Severity
+from headway.doctor.pair_checks import TranslationCheck
 
 N_PAIRS = 3_000
 Texts = list[tuple[str, str]]

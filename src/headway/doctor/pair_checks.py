@@ -106,14 +106,14 @@ def has_end(side: PairSide) -> Marks:
     return _IS_END[side.codes[last]] & (side.lengths > 0)
 
 
-class Owned(NamedTuple):
+class SideWords(NamedTuple):
     hashes: Hashes
     """Ascending: [words]."""
     odds: Floats
     """Log-odds, above 0 for a word of the source side: [words]."""
 
     @classmethod
-    def of(cls, source: HashedTokens, target: HashedTokens) -> "Owned":
+    def of(cls, source: HashedTokens, target: HashedTokens) -> "SideWords":
         """Count the words of both sides of some pairs."""
         hashes = np.unique(np.concatenate([source.hashes, target.hashes]))
         counts = []
@@ -186,12 +186,12 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _QUOTED = re.compile(r"[\"“„«»”‚‘'`][^\"“”„«»‚‘’'`]{2,}[\"“”»«’'`]")
 
 
-class _Known(NamedTuple):
+class _UsualOverlap(NamedTuple):
     """What is usual where texts go in one direction."""
 
     lexicon: CooccurrenceLexicon | None
     habits: HabitExaminer
-    owned: Owned
+    owned: SideWords
 
 
 class TranslationCheck:
@@ -256,7 +256,7 @@ class TranslationCheck:
             self._log.take(TRUNCATED, batch.pairs[row], sure=float(nats[row]))
 
     def _tell_half_translated(
-        self, batch: PairBatch, owned: Owned, both: tuple[HashedTokens, HashedTokens]
+        self, batch: PairBatch, owned: SideWords, both: tuple[HashedTokens, HashedTokens]
     ) -> None:
         odds = [owned.side_of(side) for side in both]
         target = both[1]
@@ -269,12 +269,14 @@ class TranslationCheck:
                 self._log.take(HALF_TRANSLATED, pair, _words(found), sure=float(len(found)))
 
 
-def _learned(sample: PairBatch) -> _Known:
+def _learned(sample: PairBatch) -> _UsualOverlap:
     both = tokens(sample.source), tokens(sample.target)
-    return _Known(learned(both, len(sample.pairs)), HabitExaminer(sample), Owned.of(*both))
+    return _UsualOverlap(
+        learned(both, len(sample.pairs)), HabitExaminer(sample), SideWords.of(*both)
+    )
 
 
-def _left_in(pair: Pair, owned: Owned) -> list[str]:
+def _left_in(pair: Pair, owned: SideWords) -> list[str]:
     """The words of the source that stand in the target as they are, if these are too many.
 
     Codes, quotations, and words with a capital letter, which may be names, do not count.
