@@ -30,7 +30,7 @@ from headway.core.hypothesis import DecodingSettings
 from headway.core.search import SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
-from headway.engine.engine import EngineChoice
+from headway.engine.choice import EngineChoice
 from headway.engine.packing import Precision
 from headway.exchange.ctranslate2 import write_ctranslate2
 from headway.translation.decoding import decode

@@ -54,7 +54,7 @@ def train(
         stored = folder.settings() if resume and folder.config.exists() else {}
         if not stored:
             folder.refuse_taken()
-        task = _readable_task(folder, stored, given, config)
+        task = _readable_task(folder, stored, given, config, resume)
         if parent and not stored:
             open_folder(place)
         from headway.runs.train import train as run_training  # and torch, which takes seconds
@@ -73,7 +73,7 @@ def _refuse_types(out: Any, config: Any, preset: Any, settings: Any) -> None:
 
 
 def _readable_task(
-    folder: RunFolder, stored: Sections, given: Sections, config: PathLike | None
+    folder: RunFolder, stored: Sections, given: Sections, config: PathLike | None, resume: bool
 ) -> str:
     """The task of a run, whose files can be read: else refused, before torch is loaded."""
     try:
@@ -82,7 +82,10 @@ def _readable_task(
             brought(task, "files", folder.path)(stored or given)
         return task
     except ConfigError as error:
-        raise ConfigError(f"in {folder.config}: {error}" if stored else str(error)) from None
+        unsaved = f" {folder.path} holds no run to resume." if resume and not stored else ""
+        raise ConfigError(
+            f"in {folder.config}: {error}" if stored else f"{error}{unsaved}"
+        ) from None
     except DataError as error:
         raise DataError(f"{error}{told_of_data(config) if config else ''}") from None
 

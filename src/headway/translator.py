@@ -15,7 +15,7 @@ from headway.core.runtime import Device, EngineName, Precision, RuntimeSettings
 from headway.core.search import METHODS
 from headway.core.subwords import Subwords
 from headway.corpora.mixing import chosen_tag
-from headway.engine.engine import EngineChoice
+from headway.engine.choice import EngineChoice
 from headway.localization.checks.calibration import Calibration, Checker, Verdict
 from headway.localization.checks.output_checks import ModelEvidence
 from headway.localization.checks.training_stats import TrainingStats

@@ -9,7 +9,7 @@ from everyday_run import command
 from safetensors.torch import load_file
 
 from headway.earlier_translators.variants import WithoutSublayer
-from headway.engine.engine import EngineChoice
+from headway.engine.choice import EngineChoice
 from headway.metrics.evaluation import compare, measure, summarize
 from headway.translator import Translator
 

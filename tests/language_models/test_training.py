@@ -293,7 +293,7 @@ def test_a_corpus_without_its_task_and_a_task_without_a_corpus_are_told_so(runs,
 
 def test_unknown_words_are_said(runs, tmp_path):
     said = command("predict", str(runs / "lstm"), "the xyzzy")
-    assert "1 tokens of 'the xyzzy' are unknown" in said.err
+    assert "of 'the xyzzy' 1 token is unknown" in said.err
     file = tmp_path / "odd.txt"
     file.write_text("the xyzzy\n", encoding="utf-8")
     for flags in ((), ("--json",)):

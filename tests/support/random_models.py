@@ -14,7 +14,7 @@ from headway.core.search import SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.engine.building import NoEngineError, engine_library
-from headway.engine.engine import EngineChoice
+from headway.engine.choice import EngineChoice
 from headway.engine.packing import Precision
 from headway.nn.positioned import PositionedConfig
 from headway.translation.decoding import decode

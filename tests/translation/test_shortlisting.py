@@ -13,7 +13,7 @@ from headway.core.disk import checksum
 from headway.core.errors import ConfigError, DataError, RunError
 from headway.core.run_folder import RunFolder
 from headway.demo import generate
-from headway.engine.engine import EngineChoice
+from headway.engine.choice import EngineChoice
 from headway.engine.shortlist import opened
 from headway.runs import quality_gate as gate
 from headway.runs.checking import accept

@@ -102,7 +102,7 @@ EXAMPLES = {
         "headway parameters paper-base",
         "headway parameters tiny --model.heads 8 --vocabulary 8000",
     ),
-    "complexity": ("headway complexity --page report.html", "headway complexity --n 64 128 256"),
+    "complexity": ("headway complexity --page report.html", "headway complexity --n 64,128,256"),
     "settings": ("headway settings training", "headway settings learning-rate"),
     "check": ("headway check runs/mine", "headway check runs/mine --measure"),
     "tokenize": (

@@ -110,8 +110,11 @@ def decode_all(
             source = pad_sequence(rows, batch_first=True, padding_value=special.padding)
             n_read = torch.tensor([len(row) for row in rows], device=device)
             limits = length_limits(n_read, settings.max_extra_length, decoder.longest)
-            wanted = request.want_attention, request.want_scores
-            rules = Rules(settings, special.end, limits, special.unwritten, *wanted)
+            rules = Rules(
+                settings, special.end, limits, special.unwritten,
+                want_attention=request.want_attention,
+                want_scores=request.want_scores,
+            )  # fmt: skip
             last = torch.full_like(n_read, special.decoder_begin)
             return search(decoder, decoder.start(source.to(device)), last, rules, methods)
 

@@ -91,6 +91,9 @@ def train(
     again = resume and folder.config.exists()
     if again:
         settings = TranslationSettings.of(upgraded(folder.settings()))
+        if folder.finished:
+            say(f"{out} is finished; nothing to resume.")
+            return folder
     else:
         folder.refuse_taken()
         files = {"source": [str(Path(source).absolute())], "target": [str(Path(target).absolute())]}
@@ -109,9 +112,6 @@ def train(
         folder.write_data({"sha256": sums, **record, "versions": {"headway": "core"}})
         data.subwords.save(folder.tokenizer)
         folder.write_settings(settings.sections())
-    if folder.finished:
-        say(f"{out} is finished; nothing to resume.")
-        return folder
     trainer = translation_trainer(settings, data, runtime, folder, say)
     learn(trainer, say, resume=again)
     task = trainer.task

@@ -64,9 +64,14 @@ class TextTranslator:
                 f"headway.core translates with a Transformer and its {folder.tokenizer.name}; the "
                 f"model of {run} is of the type {kind}. Load it with headway.Translator."
             )
+        if sections["text"].get("codes") == "mask" or sections.get("data", {}).get("tags"):
+            raise RunError(
+                f"headway.core translates texts as they are; the model of {run} has learned "
+                "placeholders or tags in their place. Load it with headway.Translator."
+            )
         known = {field.name for field in fields(TransformerConfig)}
         model = {key: value for key, value in sections["model"].items() if value or key in known}
-        config = build(TransformerConfig, model, section="model")  # what is more is off
+        config = build(TransformerConfig, model, section="model")  # other keys are of what is off
         known = {field.name for field in fields(DecodingSettings)}  # those of sampling are not
         search = {key: value for key, value in sections.get("decoding", {}).items() if key in known}
         settings = build(DecodingSettings, search, section="decoding")

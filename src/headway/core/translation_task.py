@@ -178,7 +178,9 @@ class TranslationTask:
         self, model: nn.Module, settings: DecodingSettings, *, evidence: bool = False
     ) -> list[list[Hypothesis]]:
         """Hypotheses for the validation sources; with scores and attention as `evidence`."""
-        request = SearchRequest(self.special, settings, self.device, evidence, evidence)
+        request = SearchRequest(
+            self.special, settings, self.device, want_scores=evidence, want_attention=evidence
+        )
         return self.decode(cast(StepDecoder, model), self.sources, request)
 
     def written(self, found: Sequence[Sequence[Hypothesis]]) -> list[str]:

@@ -41,7 +41,9 @@ def report_lines(found: dict[str, Any]) -> Iterator[str]:
 def verdict(found: dict[str, Any]) -> str:
     """Whether this is fit to train on, in a sentence."""
     if serious := found["serious"]:
-        return f"Verdict: not fit to train on before this is mended: {'; '.join(serious)}."
+        return (
+            f"Verdict: not fit to train on before this is mended: {'; '.join(serious).rstrip('.')}."
+        )
     n_urgent = sum(finding["severity"] == "look" for finding in found["findings"])
     if n_urgent:
         things = "one finding" if n_urgent == 1 else f"{n_urgent} findings"

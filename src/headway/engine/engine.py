@@ -2,21 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import torch
 from torch import nn
 
-from headway.core.errors import ConfigError
 from headway.core.hypothesis import DecodingSettings, Hypothesis, diverged, length_limits
 from headway.core.interfaces import StepDecoder
-from headway.core.runtime import EngineName, available_cores
+from headway.core.runtime import available_cores
 from headway.core.search import METHODS, Ids, SearchRequest
 from headway.core.transformer import Transformer
 from headway.corpora.cache import silent
 from headway.decoding.forced import without_prefix
 from headway.engine.building import NoEngineError, engine_library
-from headway.engine.packing import Packed, Precision
+from headway.engine.choice import ProductPrecision
+from headway.engine.packing import Packed
 from headway.engine.shortlist import Shortlist, opened
 from headway.engine.translating import translate
 
@@ -79,7 +79,7 @@ class NativeEngine:
 def prepare(
     decoder: StepDecoder,
     device: torch.device,
-    precision: Precision = "fp32",
+    precision: ProductPrecision = "fp32",
     leave: Callable[[str], None] = silent,
 ) -> NativeEngine | str:
     """The engine with the weights as they are now, of products in `precision`; else why there is
@@ -139,41 +139,3 @@ def beyond(settings: DecodingSettings) -> str:
     if settings.method not in METHODS:
         return "it draws no samples"
     return f"its widest beam is {MOST_BEAM}" if settings.rows > MOST_BEAM else ""
-
-
-class EngineChoice(NamedTuple):
-    """What [runtime] says of search on a processor: which engine, products in which precision."""
-
-    name: EngineName = "auto"
-    precision: Precision = "fp32"
-    say: Callable[[str], None] = silent
-    """Hears where torch searches although products of fewer bits were asked for."""
-
-    def prepare(self, decoder: StepDecoder, device: torch.device) -> NativeEngine | None:
-        """With the model's weights as they are now; None where torch searches.
-
-        Raises ConfigError where it is asked for by name and there is none for this model or
-        machine, and for another program, which has the weights of a run's folder and no others.
-        """
-        if self.name == "torch":
-            return None
-        if self.name == "ctranslate2":
-            raise ConfigError(
-                "runtime.engine ctranslate2 is for the weights of a run's folder, which these are "
-                "no more. Save them, and load that, or use --runtime.engine auto."
-            )
-        found = prepare(decoder, device, self.precision, self.leave)
-        if isinstance(found, NativeEngine):
-            return found
-        self.leave(found)
-        return None
-
-    def leave(self, reason: str) -> None:
-        """Have torch search; raises ConfigError where the engine is asked for by its name."""
-        if self.name == "native":
-            raise ConfigError(
-                f"runtime.engine native is for what it can do; {reason}. Use --runtime.engine auto."
-            )
-        if self.precision != "fp32":
-            products = f"{self.precision} products are the compiled engine's"
-            self.say(f"headway: torch translates, in fp32: {products}; {reason}")

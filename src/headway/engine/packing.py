@@ -5,7 +5,7 @@ import ctypes
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from headway.core.attention import MultiHeadAttention
 from headway.core.embedding import SinusoidalPositions, sinusoids
 from headway.core.layers import Layer, alignment_layer
 from headway.engine.building import EngineLibrary, LayerStruct, Matrix, Model, Norm
+from headway.engine.choice import ProductPrecision
 
 if TYPE_CHECKING:
     from headway.core.transformer import Transformer
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 Numbers = np.ndarray[Any, np.dtype[Any]]
 
-Precision = Literal["fp32", "bf16", "int8"]
-KINDS: dict[Precision, int] = {"fp32": 0, "bf16": 1, "int8": 2}
+KINDS: dict[ProductPrecision, int] = {"fp32": 0, "bf16": 1, "int8": 2}
 """As in `vectors.h`."""
 ACTIVATIONS = {"relu": 0, "gelu": 1, "swiglu": 2, "swish": 3}
 MOST_POSITIONS = 4096
@@ -82,7 +82,7 @@ class PackedMatrix(NamedTuple):
     arrays: list[Numbers]
 
 
-def packed(weight: Floats, bias: Floats, panel: int, precision: Precision) -> PackedMatrix:
+def packed(weight: Floats, bias: Floats, panel: int, precision: ProductPrecision) -> PackedMatrix:
     """Of weights `[outputs, inputs]`, both multiples of `panel`.
 
     Those of products too long for sums in int32 stay in fp32.
@@ -126,7 +126,7 @@ class Packed:
     """A model as the engine reads it: structures that point into arrays, and the arrays."""
 
     def __init__(
-        self, model: "Transformer", engine: EngineLibrary, precision: Precision = "fp32"
+        self, model: "Transformer", engine: EngineLibrary, precision: ProductPrecision = "fp32"
     ) -> None:
         """Copies of the weights as they are now, those of products in `precision`."""
         self.engine, self.precision = engine, precision

@@ -115,7 +115,8 @@ class TrainedLanguageModel:
         """What is to be said of a text before it is gone on with; nothing of most."""
         fed, said = self._fed(prompt), []
         if n_unknown := fed.count(self.vocabulary.special.unknown):
-            said.append(f"{n_unknown:,} tokens of {prompt[:60]!r} are unknown to the model")
+            named = "1 token is" if n_unknown == 1 else f"{n_unknown:,} tokens are"
+            said.append(f"of {prompt[:60]!r} {named} unknown to the model")
         if len(fed) > self.window and not self.carries:
             said.append(
                 f"the model sees {self.window:,} tokens at once; of the {len(fed):,} of "

@@ -23,7 +23,7 @@ from headway.core.search import (
 from headway.decoding.ranking import chunked_best
 from headway.decoding.sampling import sample
 from headway.decoding.shares import even_batches, in_processes
-from headway.engine.engine import EngineChoice
+from headway.engine.choice import EngineChoice
 
 ONLY_DRAWN = ("temperature", "top_k", "top_p", "seed")
 """Settings of sampling, which no other method looks at."""

@@ -12,8 +12,8 @@ from headway.core.transformer import Transformer
 from headway.core.translate import TextTranslator
 from headway.corpora.cache import cache_root, key_of, made_once, read_sealed, sealed_folder
 from headway.engine.building import NoEngineError, engine_library
-from headway.engine.engine import EngineChoice, beyond, unsupported
-from headway.engine.packing import Precision
+from headway.engine.choice import EngineChoice, ProductPrecision
+from headway.engine.engine import beyond, unsupported
 from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
 from headway.runs.loading import LoadedRun
@@ -31,7 +31,7 @@ def settle(
     opened: LoadedRun,
     plain: TextTranslator,
     search: EngineSearch,
-    precision: Literal["auto", Precision],
+    precision: Literal["auto", ProductPrecision],
     say: Say,
 ) -> None:
     """Have an opened run searched with the engine that is chosen, and in this precision.
@@ -103,16 +103,16 @@ def refuse_unheld(opened: LoadedRun) -> None:
 # to its weights. `auto` measures nothing: it takes the quickest of what was found to cost nothing.
 
 
-QUICKEST_FIRST: tuple[Precision, ...] = ("int8", "bf16")
+QUICKEST_FIRST: tuple[ProductPrecision, ...] = ("int8", "bf16")
 
 
 def settled(
     folder: RunFolder,
     plain: TextTranslator,
     engine: EngineName,
-    asked: Literal["auto", Precision],
+    asked: Literal["auto", ProductPrecision],
     say: Say,
-) -> Precision:
+) -> ProductPrecision:
     """The precision to translate with, said in a line unless it is fp32.
 
     Raises:
@@ -148,14 +148,14 @@ def without_engine(plain: TextTranslator, engine: EngineName) -> str:
     return unsupported(plain.model, plain.device)
 
 
-def has_instructions(precision: Precision) -> bool:
+def has_instructions(precision: ProductPrecision) -> bool:
     """Whether this processor multiplies so, and it need not be done in plain C."""
     return bool(
         {"bf16": engine_library().has_bfloat16, "int8": engine_library().has_int8}[precision]
     )
 
 
-def quickest(folder: RunFolder, say: Say) -> Precision:
+def quickest(folder: RunFolder, say: Say) -> ProductPrecision:
     """Of what was measured before and costs nothing that counts."""
     gates = known(folder)
     for one in QUICKEST_FIRST:
@@ -166,7 +166,7 @@ def quickest(folder: RunFolder, say: Say) -> Precision:
 
 
 def measured_now(
-    folder: RunFolder, plain: TextTranslator, precision: Precision, say: Say
+    folder: RunFolder, plain: TextTranslator, precision: ProductPrecision, say: Say
 ) -> QualityGate | None:
     """Translate the run's validation pairs both ways, and keep what came of it; None, with a
     warning, where they are not at hand, or the engine does not search as the run does."""

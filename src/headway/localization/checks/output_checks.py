@@ -116,7 +116,7 @@ def _length(pair: CheckedPair, way: int) -> CheckResult:
         expected = (len(part) + 1) * one.ratio
         mean += expected
         square += (expected * (one.longer - 1 if way > 0 else 1 - one.shorter)) ** 2
-    why = f"{len(target)} characters where training has about {mean:.0f}"
+    why = f"{size - 1} characters where training has about {mean:.0f}"
     return CheckResult(way * (size - mean) / max(math.sqrt(square), 1.0), why)
 
 
