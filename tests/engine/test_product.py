@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from headway.engine import building
 from headway.engine.building import EngineLibrary, NoEngineError
+from headway.engine.choice import ProductPrecision
 from headway.engine.packing import (
     Floats,
-    Precision,
     aligned,
     as_bfloat16,
     as_int8,
@@ -18,7 +18,7 @@ from headway.engine.packing import (
     zeros,
 )
 
-PRECISIONS: tuple[Precision, ...] = ("fp32", "bf16", "int8")
+PRECISIONS: tuple[ProductPrecision, ...] = ("fp32", "bf16", "int8")
 SHAPES = st.tuples(st.integers(1, 45), st.integers(1, 150), st.integers(1, 80), st.integers(0, 99))
 """Rows, inputs, outputs and a seed."""
 
@@ -50,7 +50,7 @@ def engine(
 
 
 def product(
-    engine: EngineLibrary, precision: Precision, x: Floats, weight: Floats, bias: Floats
+    engine: EngineLibrary, precision: ProductPrecision, x: Floats, weight: Floats, bias: Floats
 ) -> Floats:
     """What the engine gives for any shape, padded as it wants it."""
     panel = engine.panel
@@ -116,7 +116,7 @@ def test_int8_is_off_by_half_a_step_of_each_number_at_most(
 @settings(max_examples=15)
 @given(shape=SHAPES)
 def test_floats_are_rounded_once_and_summed_in_float32(
-    engine: EngineLibrary, precision: Precision, shape: tuple[int, int, int, int]
+    engine: EngineLibrary, precision: ProductPrecision, shape: tuple[int, int, int, int]
 ) -> None:
     x, weight, bias = drawn(*shape)
     dtype = {"fp32": torch.float32, "bf16": torch.bfloat16}[precision]
@@ -128,7 +128,7 @@ def test_floats_are_rounded_once_and_summed_in_float32(
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_a_row_gives_the_same_alone_to_the_last_bit(
-    engine: EngineLibrary, precision: Precision
+    engine: EngineLibrary, precision: ProductPrecision
 ) -> None:
     x, weight, bias = drawn(31, 70, 50, 1)
     together = product(engine, precision, x, weight, bias)
@@ -140,7 +140,7 @@ def test_a_row_gives_the_same_alone_to_the_last_bit(
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize(("wrong", "place"), [(np.nan, 0), (np.nan, 33), (np.inf, 69)])
 def test_what_is_no_number_stays_none(
-    engine: EngineLibrary, precision: Precision, wrong: float, place: int
+    engine: EngineLibrary, precision: ProductPrecision, wrong: float, place: int
 ) -> None:
     x, weight, bias = drawn(3, 70, 50, 2)
     sound = product(engine, precision, x, weight, bias)
@@ -157,7 +157,7 @@ def test_what_is_no_number_stays_none(
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_zeros_give_the_bias(engine: EngineLibrary, precision: Precision) -> None:
+def test_zeros_give_the_bias(engine: EngineLibrary, precision: ProductPrecision) -> None:
     x, weight, bias = drawn(4, 40, 30, 3)
     nothing = [product(engine, precision, 0 * x, weight, bias)]
     nothing.append(product(engine, precision, x, 0 * weight, bias))

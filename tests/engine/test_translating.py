@@ -20,14 +20,15 @@ from headway.core.search import SearchRequest, decode_all
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.engine import building, translating
-from headway.engine.packing import Packed, Precision
+from headway.engine.choice import ProductPrecision
+from headway.engine.packing import Packed
 from headway.engine.translating import shared, translate
 
 SUPPORT = Path(__file__).parent.parent / "support"
 COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), "")
 pytestmark = pytest.mark.skipif(not COMPILER, reason="no C compiler here")
 
-PRECISIONS: tuple[Precision, ...] = ("fp32", "bf16", "int8")
+PRECISIONS: tuple[ProductPrecision, ...] = ("fp32", "bf16", "int8")
 SEARCH = SearchRequest(SpecialIds(), DecodingSettings(beam=4, n_best=3), torch.device("cpu"))
 
 
@@ -51,7 +52,7 @@ def all_of(
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_batch_mates_and_threads_change_no_bit(
-    precision: Precision,
+    precision: ProductPrecision,
     model: Transformer,
     sources: list[list[int]],
     monkeypatch: pytest.MonkeyPatch,
@@ -78,7 +79,7 @@ def in_int8(numbers: Tensor) -> Tensor:
 @pytest.mark.parametrize(("precision", "rounded"), [("bf16", in_bf16), ("int8", in_int8)])
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_fewer_bits_find_what_torch_finds_by_products_of_rounded_numbers(
-    precision: Precision,
+    precision: ProductPrecision,
     rounded: Callable[[Tensor], Tensor],
     norm: Literal["post", "pre"],
     monkeypatch: pytest.MonkeyPatch,
