@@ -30,8 +30,7 @@ from headway.core.hypothesis import DecodingSettings
 from headway.core.search import SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
-from headway.engine.choice import EngineChoice
-from headway.engine.packing import Precision
+from headway.engine.choice import EngineChoice, ProductPrecision
 from headway.exchange.ctranslate2 import write_ctranslate2
 from headway.translation.decoding import decode
 from headway.translator import Translator
@@ -42,7 +41,7 @@ SHAPES = {
     "paper-base": {},
 }
 SENTENCES = {"tiny": 1000, "paper-base": 100}
-PRECISIONS: tuple[Precision, ...] = ("fp32", "bf16", "int8")
+PRECISIONS: tuple[ProductPrecision, ...] = ("fp32", "bf16", "int8")
 BEAMS = (1, 5)
 Written = list[list[int]]
 Translate = Callable[[int, Written], Written]

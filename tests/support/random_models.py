@@ -14,8 +14,7 @@ from headway.core.search import SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.engine.building import NoEngineError, engine_library
-from headway.engine.choice import EngineChoice
-from headway.engine.packing import Precision
+from headway.engine.choice import EngineChoice, ProductPrecision
 from headway.nn.positioned import PositionedConfig
 from headway.translation.decoding import decode
 
@@ -91,7 +90,7 @@ def found(
     sources: Any,
     how: DecodingSettings,
     engine: EngineName = "auto",
-    precision: Precision = "fp32",
+    precision: ProductPrecision = "fp32",
     **options: Any,
 ) -> Any:
     """What search finds on the processor, by an engine that is prepared for this call."""
