@@ -508,10 +508,10 @@ def test_training_begins_with_the_weights_measures_and_saves_them(tmp_path, dtyp
 
 def test_stopped_right_after_the_first_measurement_equals_never_stopping(tmp_path):
     first = trainer_in(tmp_path / "whole")
-    first.begin_with(other_weights())
+    first.start_from(other_weights())
     first.train(lambda: False)
     stopped = trainer_in(tmp_path / "stopped")
-    stopped.begin_with(other_weights())
+    stopped.start_from(other_weights())
     again = trainer_in(tmp_path / "stopped")
     assert again.resume()
     again.train(lambda: False)
@@ -527,7 +527,7 @@ def test_a_measurement_whose_checkpoint_was_lost_is_made_again_and_logged_once(t
     checkpoint.discard(checkpoint.folder_of(trainer.folder.checkpoints, 0))
     again = trainer_in(tmp_path / "run")
     assert not again.resume()
-    again.begin_with(other_weights())
+    again.start_from(other_weights())
     assert [line["step"] for line in again.folder.read_log()] == [0]
 
 

@@ -237,7 +237,7 @@ def test_a_parent_that_changed_since_cannot_be_begun_with_again(
 ):
     parent = shutil.copytree(everyday_run, tmp_path / "parent")
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "begin_with", stopped_at_once)
+        patch.setattr(Trainer, "start_from", stopped_at_once)
         assert tune(tmp_path / "run", parent, "--pairs", files[1]).status == 130
     weights = load_file(parent / "model.safetensors")
     save_tensors({name: 2 * w for name, w in weights.items()}, parent / "model.safetensors")

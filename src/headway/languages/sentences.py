@@ -53,7 +53,7 @@ _BEFORE_NUMBERS = frozenset(
 _EITHER = frozenset("Inc Ltd Co Corp Bros Jr Sr GmbH AG etc usw ecc enz itd atd".split())
 _STARTERS = frozenset(
     "The A An This That These Those It He She They We You I There Here But And So If When While "
-    "What Subject Why How SpellingPosition Let Do Did Please His Her Their My Our "
+    "What Who Why How Where Let Do Did Please His Her Their My Our "
     "Your Its In On At As After Then However No Yes "
     "Der Die Das Ein Eine Er Sie Es Wir Ich Ihr Dies Diese Dann Aber Und Wenn "
     "Le La Les Un Une Il Elle Ils Elles Nous Vous Je Ce Cette El Los Las Una Yo".split()

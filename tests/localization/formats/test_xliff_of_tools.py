@@ -85,7 +85,7 @@ def test_what_studio_has_locked_is_left_even_where_all_is_translated_anew(tmp_pa
     path.write_text(studio(*PARAGRAPH), newline="")
     document = open_document(path, "en", "de", True)
     assert [gap.source.text.split()[0] for gap in document.gaps] == [
-        "FirstLayerInput", "Second.", "Fourth.", "Fifth.",
+        "First", "Second.", "Fourth.", "Fifth.",
     ]  # fmt: skip
     path.write_text(studio(PARAGRAPH[2]), newline="")
     left = {"locked": 1, "do_not_translate": 1}

@@ -67,7 +67,7 @@ class MemoryUnit(NamedTuple):
     """Source text of the unit behind it; empty for the last one."""
 
 
-class _DroppedUnit(NamedTuple):
+class _ReadUnit(NamedTuple):
     """A unit as a reader told of it."""
 
     number: int
@@ -78,19 +78,19 @@ class _DroppedUnit(NamedTuple):
     """There is something to be translated."""
 
 
-_END = _DroppedUnit(0, "", None, 0)
+_END = _ReadUnit(0, "", None, 0)
 
 
 @dataclass
 class _DropListener(Report):
     """Hears of every unit that a reader drops."""
 
-    heard: list[_DroppedUnit] = field(default_factory=list)
+    heard: list[_ReadUnit] = field(default_factory=list)
 
     def drop(self, reason: str, file: str, line: int, text: str) -> None:
         super().drop(reason, file, line, text)
         text = "" if reason in _NO_UNIT else text
-        self.heard.append(_DroppedUnit(self.read, text, None, line, reason in _NOT_TRANSLATED))
+        self.heard.append(_ReadUnit(self.read, text, None, line, reason in _NOT_TRANSLATED))
 
 
 def read_units(
@@ -143,11 +143,11 @@ def _labelled(
         before = unit.source
 
 
-def _heard(pairs: Iterable[Pair], listener: _DropListener) -> Iterator[_DroppedUnit]:
+def _heard(pairs: Iterable[Pair], listener: _DropListener) -> Iterator[_ReadUnit]:
     for pair in pairs:
         yield from listener.heard
         listener.heard.clear()
-        yield _DroppedUnit(listener.read, pair.source, pair.target, pair.line)
+        yield _ReadUnit(listener.read, pair.source, pair.target, pair.line)
     yield from listener.heard
 
 
