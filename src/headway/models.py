@@ -6,7 +6,7 @@ from collections.abc import Callable
 from torch import nn
 
 from headway.core.config import Sections
-from headway.core.settings import PRESETS as OF_TRANSFORMER
+from headway.core.presets import PRESETS as OF_TRANSFORMER
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.earlier_translators.ablated import Ablated, AblatedConfig
 from headway.earlier_translators.bytenet import ByteNet, ByteNetConfig

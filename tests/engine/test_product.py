@@ -6,9 +6,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headway.core.runtime import ProductPrecision
 from headway.engine import building
 from headway.engine.building import EngineLibrary, NoEngineError
-from headway.engine.choice import ProductPrecision
 from headway.engine.packing import (
     Floats,
     aligned,

@@ -16,11 +16,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from headway.core.hypothesis import DecodingSettings, Hypothesis
+from headway.core.runtime import ProductPrecision
 from headway.core.search import SearchRequest, decode_all
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.engine import building, translating
-from headway.engine.choice import ProductPrecision
 from headway.engine.packing import Packed
 from headway.engine.translating import shared, translate
 

@@ -15,8 +15,7 @@ from safetensors.torch import load_file
 
 from headway.core.run_folder import RunFolder
 from headway.core.schedules import paper_peak
-from headway.core.settings import upgraded
-from headway.runs.settings import Settings
+from headway.runs.settings import Settings, upgraded
 from headway.translation.spec import SPEC
 from headway.translator import Translator
 

@@ -4,10 +4,9 @@ import pytest
 
 from headway.core.errors import ConfigError
 from headway.core.schedules import inverse_square_root_rate, paper_peak
-from headway.core.settings import upgraded
 from headway.models import PRESETS
 from headway.runs.fitting import presets_that_fit
-from headway.runs.settings import Settings, preset, presets_of_type, task_of
+from headway.runs.settings import Settings, preset, presets_of_type, task_of, upgraded
 from headway.translation.spec import SPEC
 
 

@@ -21,6 +21,8 @@ from headway.core.errors import RunError, command
 from headway.core.lines import bounded_lines
 
 CONFIG, TOKENIZER, MODEL = "config.toml", "tokenizer.json", "model.safetensors"
+TRANSLATION = "translation"
+"""The task of a run that does not say: there was no other once."""
 CHECKS = "checks.json"
 GLOSSARY = "glossary.tsv"
 CONSTANT = ("data.json", GLOSSARY, "source.spm", "target.spm", TOKENIZER, "vocab.json")

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Device = Literal["auto", "cpu", "cuda"]
 EngineName = Literal["auto", "torch", "native", "ctranslate2"]
+ProductPrecision = Literal["fp32", "bf16", "int8"]
+"""What matrix products may be computed in."""
 Precision = Literal["auto", "fp32", "bf16", "int8"]
 
 

@@ -22,10 +22,10 @@ from headway.core.disk import checksum
 from headway.core.errors import ConfigError, DataError, StoppedError, command
 from headway.core.hypothesis import DecodingSettings
 from headway.core.optimizer import FlatAdam, load_weights
-from headway.core.run_folder import RunFolder
+from headway.core.presets import PRESETS
+from headway.core.run_folder import TRANSLATION, RunFolder
 from headway.core.schedules import paper_peak
 from headway.core.setting_errors import unknown_name
-from headway.core.settings import PRESETS, TRANSLATION, upgraded
 from headway.core.subwords import TextSettings
 from headway.core.tensor_files import load_tensors
 from headway.core.trainer import Trainer
@@ -90,7 +90,7 @@ def train(
     folder = RunFolder(Path(out))
     again = resume and folder.config.exists()
     if again:
-        settings = TranslationSettings.of(upgraded(folder.settings()))
+        settings = TranslationSettings.of(folder.settings())
         if folder.finished:
             say(f"{out} is finished; nothing to resume.")
             return folder

@@ -15,7 +15,6 @@ from headway.core.interfaces import StepDecoder
 from headway.core.optimizer import load_weights
 from headway.core.run_folder import RunFolder
 from headway.core.search import Decode, SearchRequest, decode_all
-from headway.core.settings import upgraded
 from headway.core.subwords import Subwords
 from headway.core.tensor_files import load_finite
 from headway.core.transformer import Transformer, TransformerConfig
@@ -57,7 +56,7 @@ class TextTranslator:
         Raises RunError: there is no run, it is damaged, or it has another model."""
         folder = RunFolder.open(run)
         folder.refuse_damaged()
-        sections = upgraded(folder.settings())
+        sections = folder.settings()
         kind = sections["model"].pop("type", "transformer")
         if kind != "transformer" or not folder.tokenizer.exists():
             raise RunError(

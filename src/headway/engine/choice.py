@@ -1,20 +1,17 @@
 """Which engine is to search, and products in which precision; the engine is loaded by a search."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
 from headway.core.errors import ConfigError
 from headway.core.interfaces import StepDecoder
-from headway.core.runtime import EngineName
+from headway.core.runtime import EngineName, ProductPrecision
 from headway.corpora.cache import silent
 
 if TYPE_CHECKING:
     from headway.engine.engine import NativeEngine
-
-ProductPrecision = Literal["fp32", "bf16", "int8"]
-"""What matrix products may be computed in."""
 
 
 class EngineChoice(NamedTuple):

@@ -9,13 +9,12 @@ from torch import nn
 
 from headway.core.hypothesis import DecodingSettings, Hypothesis, diverged, length_limits
 from headway.core.interfaces import StepDecoder
-from headway.core.runtime import available_cores
+from headway.core.runtime import ProductPrecision, available_cores
 from headway.core.search import METHODS, Ids, SearchRequest
 from headway.core.transformer import Transformer
 from headway.corpora.cache import silent
 from headway.decoding.forced import without_prefix
 from headway.engine.building import NoEngineError, engine_library
-from headway.engine.choice import ProductPrecision
 from headway.engine.packing import Packed
 from headway.engine.shortlist import Shortlist, opened
 from headway.engine.translating import translate

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from headway.core.attention import MultiHeadAttention
 from headway.core.embedding import SinusoidalPositions, sinusoids
 from headway.core.layers import Layer, alignment_layer
+from headway.core.runtime import ProductPrecision
 from headway.engine.building import EngineLibrary, LayerStruct, Matrix, Model, Norm
-from headway.engine.choice import ProductPrecision
 
 if TYPE_CHECKING:
     from headway.core.transformer import Transformer

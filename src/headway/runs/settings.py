@@ -8,9 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 from headway.core import setting_errors as refused
 from headway.core.config import Sections, build, merge
 from headway.core.errors import ConfigError
-from headway.core.run_folder import RunFolder
+from headway.core.run_folder import TRANSLATION, RunFolder
 from headway.core.runtime import RuntimeSettings
-from headway.core.settings import TRANSLATION, upgraded
+from headway.core.schedules import paper_peak
 from headway.core.training_settings import TrainingSettings
 
 
@@ -162,3 +162,19 @@ def absolute_files(section: Any) -> dict[str, Any]:
         return str(value.absolute()) if isinstance(value, Path) else value
 
     return {name: stored(value) for name, value in asdict(section).items()}
+
+
+def upgraded(stored: Sections) -> Sections:
+    """The settings of a run that an earlier version wrote, as this one writes them."""
+    stored = merge(stored)
+    training, model = stored.get("training", {}), stored.get("model", {})
+    if model.get("attention") != "dot":
+        model.pop("input_feeding", None)  # false changed nothing there, and is refused today
+    warmup = training.get("warmup_steps")
+    if "run" in stored or training.get("schedule") != "paper" or not warmup:
+        return stored
+    try:
+        peak = paper_peak(model.get("d_model", 512), warmup)
+    except (TypeError, ArithmeticError):  # what these are is said where they are checked
+        return stored
+    return merge(stored, {"training": {"learning_rate": peak}})

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 from headway.core.config import Sections, merge
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
-from headway.core.settings import upgraded
 from headway.core.subwords import SpecialIds
-from headway.runs.settings import Settings, absolute_files
+from headway.runs.settings import Settings, absolute_files, upgraded
 
 if TYPE_CHECKING:
     from torch import nn

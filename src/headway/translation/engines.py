@@ -7,12 +7,12 @@ from typing import Literal, cast
 from headway.core.disk import DiskError, checksum
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
-from headway.core.runtime import EngineName
+from headway.core.runtime import EngineName, ProductPrecision
 from headway.core.transformer import Transformer
 from headway.core.translate import TextTranslator
 from headway.corpora.cache import cache_root, key_of, made_once, read_sealed, sealed_folder
 from headway.engine.building import NoEngineError, engine_library
-from headway.engine.choice import EngineChoice, ProductPrecision
+from headway.engine.choice import EngineChoice
 from headway.engine.engine import beyond, unsupported
 from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
