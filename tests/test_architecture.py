@@ -18,7 +18,7 @@ ORDER = """
     demo engine exchange runs tasks
     earlier_translators models translation language_models
     translator api
-    doctor study inspection filling
+    doctor study inspection filling serving
     commands cli __main__
 """.split()
 """Packages and files directly below src/headway (of localization: its rooms). A file imports from

@@ -15,6 +15,7 @@ VERBS = {
     "translate": "Translate text line by line, or fill in a translation file.",
     "memory": "Look texts up in translation memories.",
     "evaluate": "Score a translator, or finished translations, against references.",
+    "serve": "Translations over HTTP, for the clients that people have already.",
     "inspect": "See a model think: one text, every number of it, as a page.",
     "compare": "Runs side by side: quality, cost, speed, and who may be ranked by what.",
     "corrections": "What a reviewer changed between two versions of a file, as pairs.",
@@ -44,6 +45,7 @@ HOMES = {
 
 
 EXAMPLES = {
+    "serve": ("headway serve runs/en-de runs/de-en", "headway serve demo --port 8000"),
     "demo": ("headway demo", "headway demo --task language-model --budget 3m"),
     "prepare": (
         "headway prepare --source train.en --target train.de --page report.html",

@@ -1,0 +1,83 @@
+"""What every door has in common: how a body is read, and refusals in the door's own words."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from headway.core.errors import UserError
+from headway.serving.requests import Caller, RefusedError
+
+Handler = Callable[[Request], Awaitable[Response]]
+Refuse = Callable[[RefusedError], Response]
+"""A door's answer to a request that is not done."""
+
+STATUS = {
+    "bad": 400, "language": 400, "too_long": 400, "key": 403, "rate": 429, "quota": 456,
+    "absent": 404, "busy": 503, "late": 503, "stopping": 503,
+}  # fmt: skip
+"""HTTP's number for each reason, where a door has no other."""
+
+
+def told(error: RefusedError, content: Mapping[str, Any], status: int | None = None) -> Response:
+    """A refusal as JSON, with `Retry-After` where a client is to come again."""
+    headers = {}
+    if error.retry_after_s is not None:
+        headers["Retry-After"] = str(max(1, round(error.retry_after_s)))
+    return JSONResponse(content, status or STATUS[error.reason], headers)
+
+
+def as_error(error: RefusedError) -> Response:
+    """`{"error": ..}`, as LibreTranslate and others have it."""
+    return told(error, {"error": str(error)})
+
+
+def route(
+    path: str, handler: Handler, *, refuse: Refuse = as_error, methods: tuple[str, ...] = ("POST",)
+) -> Route:
+    """A route whose refusals, and whatever else its user can put right, go through `refuse`."""
+
+    async def answered(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except RefusedError as error:
+            return refuse(error)
+        except UserError as error:
+            return refuse(RefusedError("bad", str(error)))
+        except ClientDisconnect:
+            return Response(status_code=499)
+
+    answered.__doc__ = handler.__doc__
+    answered.__name__ = getattr(handler, "__name__", "answered")
+    return Route(path, answered, methods=list(methods))
+
+
+def caller_of(request: Request) -> Caller:
+    """Who asks, as the guard in front of all doors found out."""
+    found = request.scope.get("headway.caller")
+    return found if isinstance(found, Caller) else Caller()
+
+
+async def body_of(request: Request) -> dict[str, Any]:
+    """The fields of a body in JSON or of a form, a field that comes several times as a list.
+
+    The guard bounds its length. Raises RefusedError for what is neither.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind in ("application/x-www-form-urlencoded", "multipart/form-data"):
+        form = await request.form(max_files=8, max_fields=20_000, max_part_size=8 << 20)
+        found: dict[str, Any] = {}
+        for name in form:
+            values = form.getlist(name)
+            found[name] = values if len(values) > 1 else values[0]
+        return found
+    try:
+        read = json.loads(await request.body() or b"{}")
+    except (ValueError, RecursionError):
+        raise RefusedError("bad", "a request is one JSON object, or a form") from None
+    if not isinstance(read, dict):
+        raise RefusedError("bad", "a request is one JSON object, or a form")
+    return read

@@ -1,0 +1,98 @@
+"""What a door asks of the service, what it gets, and how it is refused: no HTTP in here."""
+
+import threading
+from collections.abc import Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from headway.core.errors import UserError
+
+if TYPE_CHECKING:
+    from headway.localization.checks.calibration import Verdict
+    from headway.localization.terms.keeping import Terms
+    from headway.translation.detailed import Translation
+
+AUTO = "auto"
+"""As a source language: each text's own is found."""
+
+Reason = Literal[
+    "bad", "language", "too_long", "key", "rate", "quota", "absent", "busy", "late", "stopping"
+]
+"""Why a request is refused; each door has its own words and status for it."""
+
+
+class RefusedError(UserError):
+    """A request that is not done."""
+
+    def __init__(self, reason: Reason, message: str, retry_after_s: float | None = None) -> None:
+        """`retry_after_s` tells a client when to come again."""
+        super().__init__(message)
+        self.reason, self.retry_after_s = reason, retry_after_s
+
+
+@dataclass
+class Caller:
+    """On whose behalf work is done: the scheduler is fair among them, and stops for those who left.
+
+    It travels in `CALLER` from the request to the engine.
+    """
+
+    client: str = ""
+    """A key's name or an address, hashed; never told."""
+    deadline: float | None = None
+    """By `time.monotonic`; what has not begun by then does not begin."""
+    gone: threading.Event = field(default_factory=threading.Event)
+    """Set when the client left."""
+
+
+CALLER: ContextVar[Caller] = ContextVar("caller", default=Caller())  # noqa: B039 (nobody's)
+
+
+class TranslationRequest(NamedTuple):
+    """Texts and how they are to be translated."""
+
+    texts: Sequence[str]
+    target: str
+    source: str = AUTO
+    markup: Literal["text", "html", "xml"] = "text"
+    ignored_tags: Sequence[str] = ()
+    """Elements of xml whose text stays."""
+    n_best: int = 1
+    prefixes: Sequence[str] = ()
+    """What each translation begins with; empty: nothing is asked for."""
+    terms: "Terms | Literal['none'] | None" = None
+    """None: those of the run."""
+    use_memory: bool = True
+    """Take exact translations of corrections and memories first."""
+    details: bool = False
+    """Alignments, confidence and flags are wanted."""
+    pivot: str = ""
+    """A third language to go through where no run knows the pair; "auto" takes any."""
+    tag: str | None = None
+    decoding: dict[str, Any] = {}  # noqa: RUF012 (never changed)
+    """Settings of `SamplingSettings`, such as `beam` and `method`."""
+
+
+class Answer(NamedTuple):
+    """What became of one text."""
+
+    text: str
+    source: str
+    """Code of the language that it was in, as given or found."""
+    sureness: float | None = None
+    """Probability of a language that was found; None for one that was given."""
+    alternatives: Sequence[str] = ()
+    """The others of the n best."""
+    origin: str = "model"
+    """`model`, `memory`, `correction`, `pivot:en`, or `none` where the text was left as it was."""
+    translation: "Translation | None" = None
+    """All that is known of it, where the model made it of the text as a whole."""
+    verdict: "Verdict | None" = None
+
+
+class Pair(NamedTuple):
+    """Two languages that a run translates."""
+
+    source: str
+    target: str
