@@ -1,36 +1,95 @@
 """`headway serve`: runs behind an address that existing clients speak to."""
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from headway.commands.arguments import say
+from cyclopts import Parameter
+
+from headway.commands.arguments import MOST_USED, group, say
 from headway.core.errors import ConfigError
+from headway.serving.limits import Limits
+
+WHO = group("Who may ask", 1)
+LIMITS = group("Limits (0: none)", 3)
 
 
-def serve(*run: Path, host: str = "127.0.0.1", port: int = 5000) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """What `headway serve` is told.
+
+    Parameters
+    ----------
+    host
+        Address to listen at: 0.0.0.0 lets other machines in.
+    port
+        Port to listen at; 0 takes one that is free.
+    api_keys
+        File of keys; without it nobody needs one.
+    new_key
+        Add a key of this name to --api-keys, print it, and end.
+    name
+        Name under which clients find this machine, such as mt.example.org.
+    allow_origin
+        Site whose pages may ask from a browser, such as https://example.org.
+    """
+
+    host: Annotated[str, MOST_USED] = "127.0.0.1"
+    port: Annotated[int, MOST_USED] = 5000
+    api_keys: Annotated[Path | None, WHO] = None
+    new_key: Annotated[str | None, WHO] = None
+    name: Annotated[tuple[str, ...], WHO] = ()
+    allow_origin: Annotated[tuple[str, ...], WHO] = ()
+
+
+DEFAULTS = ServeOptions()
+NO_OTHER_LIMITS = Limits()
+
+
+def serve(
+    *run: Path,
+    told: Annotated[ServeOptions, Parameter(name="*")] = DEFAULTS,
+    limits: Annotated[Limits, Parameter(name="*"), LIMITS] = NO_OTHER_LIMITS,
+) -> None:
     """Serve translations by trained runs over HTTP, to the clients that people have.
+
+    The page, LibreTranslate's, DeepL's and other interfaces: docs/serve.md.
 
     Parameters
     ----------
     run
         Run folders, one for each pair of languages.
-    host
-        Address to listen at; others than this machine only reach 0.0.0.0.
-    port
-        Port to listen at.
     """
+    if told.new_key is not None:
+        from headway.serving.keys import new_key
+
+        if told.api_keys is None:
+            raise ConfigError("--new-key needs a file to add it to. Name it: --api-keys FILE")
+        key = new_key(told.api_keys, told.new_key, say)
+        say(f"a key for {told.new_key}, which is stored nowhere: {told.api_keys} has its hash")
+        print(key)
+        return
+    if not run:
+        raise ConfigError("serve needs a run. Name its folder: headway serve runs/mine")
     try:
-        import starlette
-        import uvicorn
-    except ImportError:
+        from headway.serving.server import bound
+        from headway.serving.server import serve as serve_until_told
+    except ImportError as error:
         raise ConfigError(
-            'a service needs its packages. Install them with: pip install "headway[serve]"'
+            f"a service needs packages that are not here ({error.name}). Install them with: "
+            'pip install "headway[serve]"'
         ) from None
-    del starlette
     from headway.serving.app import application
+    from headway.serving.keys import ApiKeys
     from headway.serving.runs import ServedRuns
     from headway.serving.service import Service
     from headway.translator import Translator
 
-    app = application(Service(ServedRuns(run, Translator.load)))
-    say(f"headway: http://{host}:{port}/ (Ctrl-C ends it)")
-    uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False)
+    keys = None if told.api_keys is None else ApiKeys(told.api_keys)
+    service = Service(ServedRuns(run, Translator.load), limits)
+    served = application(service, limits, keys, names=(told.name or ()), origins=told.allow_origin)
+    place = bound(told.host, told.port)
+    host, port = place.getsockname()[:2]
+    where = f"[{host}]" if ":" in host else host
+    say(f"headway: http://{where}:{port}/ (Ctrl-C ends it)")
+    serve_until_told(served, place, limits, lambda: None)

@@ -1,14 +1,61 @@
 """The application: every door of the service, behind one guard."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
 from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 
 from headway.serving import own
+from headway.serving.doors import route
+from headway.serving.guard import Guard
+from headway.serving.keys import ApiKeys
+from headway.serving.limits import Limits
+from headway.serving.metrics import Metrics
 from headway.serving.service import Service
 
-DOORS = (own.routes,)
+DOORS: tuple[Callable[[Service], Sequence[Route]], ...] = (own.routes,)
 """Each gives its routes for a service."""
 
 
-def application(service: Service) -> Starlette:
-    """What a server runs."""
-    return Starlette(routes=[one for routes in DOORS for one in routes(service)])
+@dataclass
+class Served:
+    """An application and what a server has to know of it."""
+
+    app: Guard
+    service: Service
+    metrics: Metrics
+
+
+def application(
+    service: Service,
+    limits: Limits = Limits(),  # noqa: B008 (frozen)
+    keys: ApiKeys | None = None,
+    *,
+    names: Sequence[str] = (),
+    origins: Sequence[str] = (),
+) -> Served:
+    """What a server runs; see `Guard` for what the arguments mean."""
+    metrics = Metrics()
+
+    async def health(_: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def ready(_: Request) -> Response:
+        stopping = guard.stopping
+        return JSONResponse({"status": "stopping" if stopping else "ok"}, 503 if stopping else 200)
+
+    async def measured(_: Request) -> Response:
+        return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
+
+    routes = [
+        route("/health", health, methods=("GET",), is_open=True),
+        route("/ready", ready, methods=("GET",), is_open=True),
+        route("/metrics", measured, methods=("GET",)),
+        *(one for door in DOORS for one in door(service)),
+    ]
+    guard = Guard(Starlette(routes=routes), limits, metrics, keys, names=names, origins=origins)
+    metrics.gauges["requests_in_work"] = lambda: guard.working
+    return Served(guard, service, metrics)

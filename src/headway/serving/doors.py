@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from headway.core.errors import UserError
+from headway.serving.guard import Guard
 from headway.serving.requests import Caller, RefusedError
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -16,8 +17,8 @@ Refuse = Callable[[RefusedError], Response]
 """A door's answer to a request that is not done."""
 
 STATUS = {
-    "bad": 400, "language": 400, "too_long": 400, "key": 403, "rate": 429, "quota": 456,
-    "absent": 404, "busy": 503, "late": 503, "stopping": 503,
+    "bad": 400, "language": 400, "too_long": 400, "large": 413, "slow": 408, "foreign": 403,
+    "key": 403, "rate": 429, "quota": 456, "absent": 404, "busy": 503, "late": 503, "stopping": 503,
 }  # fmt: skip
 """HTTP's number for each reason, where a door has no other."""
 
@@ -36,13 +37,35 @@ def as_error(error: RefusedError) -> Response:
 
 
 def route(
-    path: str, handler: Handler, *, refuse: Refuse = as_error, methods: tuple[str, ...] = ("POST",)
+    path: str,
+    handler: Handler,
+    *,
+    refuse: Refuse = as_error,
+    methods: tuple[str, ...] = ("POST",),
+    is_open: bool = False,
+    key_in_body: bool = False,
+    works: bool | None = None,
 ) -> Route:
-    """A route whose refusals, and whatever else its user can put right, go through `refuse`."""
+    """A route whose refusals, and whatever else its user can put right, go through `refuse`.
+
+    It is closed to who has no key (where keys are asked for), unless it `is_open` to all, or its
+    handler asks `guard.guard_key` for one with the `key_in_body`. One that `works`, by default each
+    that is posted to, is bounded in number, and its time is measured.
+    """
+    is_work = "POST" in methods if works is None else works
 
     async def answered(request: Request) -> Response:
+        scope = request.scope
+        scope["headway.route"], scope["headway.works"] = path, is_work
+        guard: Guard | None = scope.get("headway.guard")
+        refused: RefusedError | None = scope.get("headway.refused")
         try:
-            return await handler(request)
+            if refused is not None and not is_open and (refused.reason != "key" or not key_in_body):
+                raise refused
+            if guard is None or not is_work:
+                return await handler(request)
+            with guard.room():
+                return await handler(request)
         except RefusedError as error:
             return refuse(error)
         except UserError as error:
@@ -56,7 +79,12 @@ def route(
 
 
 def caller_of(request: Request) -> Caller:
-    """Who asks, as the guard in front of all doors found out."""
+    """Who asks, as the guard in front of all doors found out.
+
+    Raises RefusedError where nobody did.
+    """
+    if (refused := request.scope.get("headway.refused")) is not None:
+        raise refused
     found = request.scope.get("headway.caller")
     return found if isinstance(found, Caller) else Caller()
 

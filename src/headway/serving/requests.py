@@ -1,7 +1,7 @@
 """What a door asks of the service, what it gets, and how it is refused: no HTTP in here."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -17,7 +17,19 @@ AUTO = "auto"
 """As a source language: each text's own is found."""
 
 Reason = Literal[
-    "bad", "language", "too_long", "key", "rate", "quota", "absent", "busy", "late", "stopping"
+    "bad",
+    "language",
+    "too_long",
+    "large",
+    "slow",
+    "foreign",
+    "key",
+    "rate",
+    "quota",
+    "absent",
+    "busy",
+    "late",
+    "stopping",
 ]
 """Why a request is refused; each door has its own words and status for it."""
 
@@ -44,6 +56,8 @@ class Caller:
     """By `time.monotonic`; what has not begun by then does not begin."""
     gone: threading.Event = field(default_factory=threading.Event)
     """Set when the client left."""
+    charge: Callable[[int], None] = lambda n: None
+    """Counts characters of the texts that are asked for; raises RefusedError above a quota."""
 
 
 CALLER: ContextVar[Caller] = ContextVar("caller", default=Caller())  # noqa: B039 (nobody's)

@@ -6,6 +6,7 @@ from functools import partial
 import anyio.to_thread
 
 from headway.languages.detection import detect
+from headway.serving.limits import Limits
 from headway.serving.requests import AUTO, CALLER, Answer, Caller, RefusedError, TranslationRequest
 from headway.serving.runs import ServedRuns
 
@@ -16,8 +17,8 @@ AT_ONCE = 64
 class Service:
     """What doors call; safe to be called by many at once."""
 
-    def __init__(self, runs: ServedRuns) -> None:
-        self.runs = runs
+    def __init__(self, runs: ServedRuns, limits: Limits = Limits()) -> None:  # noqa: B008 (frozen)
+        self.runs, self.limits = runs, limits
         self._threads: anyio.CapacityLimiter | None = None
 
     async def translate(self, request: TranslationRequest, caller: Caller) -> list[Answer]:
@@ -26,6 +27,8 @@ class Service:
         Raises:
             RefusedError: it is not done, and why.
         """
+        n_characters = self.limits.admit(request.texts)
+        caller.charge(n_characters)
         if self._threads is None:
             self._threads = anyio.CapacityLimiter(AT_ONCE)
         work = partial(self.translate_now, request, caller)

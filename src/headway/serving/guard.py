@@ -1,0 +1,267 @@
+"""What stands before every door: hosts, origins, keys, sizes and times; and headers behind it."""
+
+import asyncio
+import ipaddress
+import time
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+
+from headway.serving.keys import Account, ApiKeys
+from headway.serving.limits import BODY_S, SEND_S, Limits
+from headway.serving.metrics import Metrics
+from headway.serving.requests import Caller, RefusedError
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+ALLOW = b"access-control-allow-"
+LOCAL = ("localhost",)
+EXTENSIONS = (b"chrome-extension://", b"moz-extension://", b"safari-web-extension://")
+"""Origins of a browser's own extensions: no page of the web can have one."""
+SAFE = ("GET", "HEAD", "OPTIONS")
+MAX_ACCOUNTS = 10_000
+"""Addresses that are remembered where there are no keys."""
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; font-src 'self'; frame-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'self'"
+)
+HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+PAGES = [(b"content-security-policy", POLICY.encode()), (b"x-frame-options", b"SAMEORIGIN")]
+
+
+class Guard:
+    """ASGI middleware. What it finds is in the scope: `headway.caller` and `headway.refused`, the
+    reason why a door that is not open to all has to refuse, in the door's own words."""
+
+    def __init__(
+        self,
+        app: App,
+        limits: Limits,
+        metrics: Metrics,
+        keys: ApiKeys | None = None,
+        *,
+        names: Sequence[str] = (),
+        origins: Sequence[str] = (),
+    ) -> None:
+        """`names` are hosts under which the service may be asked for besides this machine's and
+        addresses in numbers (which no other site can make a browser take for its own); `origins`
+        are sites whose pages may ask (CORS)."""
+        self.app, self.limits, self.metrics, self.keys = app, limits, metrics, keys
+        self.names = {*LOCAL, *(name.lower() for name in names)}
+        self.origins = {origin.encode().lower().rstrip(b"/") for origin in origins}
+        self.addresses: dict[str, Account] = {}
+        self.stopping = False
+        self.working = 0
+        """Requests for text that wait or are worked on."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See the class."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers: dict[bytes, bytes] = dict(reversed(scope["headers"]))
+        began = time.monotonic()
+        status = 0
+        extra = HEADERS
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                given = message.setdefault("headers", [])
+                has = {name for name, _ in given}
+                more = [*extra, *(PAGES if _is_page(given) else ())]
+                message["headers"] = [*given, *(one for one in more if one[0] not in has)]
+            try:
+                await asyncio.wait_for(send(message), SEND_S) if message.get("more_body") else (
+                    await send(message)
+                )
+            except TimeoutError:
+                caller.gone.set()
+                raise
+
+        caller = scope["headway.caller"] = Caller(deadline=began + self.limits.deadline)
+        scope["headway.guard"] = self
+        try:
+            if refusal := self._foreign(scope, headers):
+                await _plain(answer, 403, refusal)
+                return
+            if origin := self._allowed_origin(headers):
+                extra = [*HEADERS[:2], (ALLOW + b"origin", origin), (b"vary", b"Origin")]
+                if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
+                    extra += [
+                        (ALLOW + b"methods", b"GET, POST, PUT, PATCH, DELETE"),
+                        (ALLOW + b"headers", b"Authorization, Content-Type, X-API-Key"),
+                        (b"access-control-max-age", b"600"),
+                    ]
+                    await answer({"type": "http.response.start", "status": 204, "headers": []})
+                    await answer({"type": "http.response.body", "body": b""})
+                    return
+            try:
+                self.admit(scope, caller, key_in(scope, headers))
+            except RefusedError as error:
+                scope["headway.refused"] = error
+            await self.app(scope, self._bounded(scope, headers, receive), answer)
+        finally:
+            if self.keys is not None:
+                self.keys.save()
+            self.metrics.request(scope, status, time.monotonic() - began)
+
+    def admit(self, scope: Scope, caller: Caller, key: str | None) -> None:
+        """Find out who asks, and count the request.
+
+        Raises RefusedError where there is no such key, or requests come too fast.
+        """
+        if self.stopping:
+            raise RefusedError("stopping", "the service is about to end", 5)
+        if self.keys is None:
+            client = str((scope.get("client") or ("",))[0])
+            if client not in self.addresses and len(self.addresses) >= MAX_ACCOUNTS:
+                self.addresses.pop(next(iter(self.addresses)))
+            account = self.addresses.setdefault(client, Account(client))
+        elif key is None:
+            raise RefusedError("key", "Please contact the server operator to get an API key")
+        elif (found := self.keys.account(key)) is None:
+            raise RefusedError("key", "Invalid API key")
+        else:
+            account = found
+        account.admit(self.limits.requests_per_minute)
+        caller.client = blake2b(account.name.encode(), digest_size=8).hexdigest()
+        caller.charge = account.charge
+        scope["headway.account"] = account
+        scope.pop("headway.refused", None)
+
+    @contextmanager
+    def room(self) -> Iterator[None]:
+        """A place among the requests that are worked on, while the block lasts.
+
+        Raises RefusedError where there is none: a queue that only grows helps nobody.
+        """
+        if 0 < self.limits.max_waiting <= self.working:
+            latest = self.metrics.latest
+            raise RefusedError("busy", "too many requests at once", latest[-1] if latest else 1.0)
+        self.working += 1
+        try:
+            yield
+        finally:
+            self.working -= 1
+
+    def _foreign(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
+        """Why a request is for, or from, another site; nothing if it is not."""
+        host = headers.get(b"host", b"").decode("latin-1").lower()
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+        if name.removesuffix(".") not in self.names and not _is_address(name.strip("[]")):
+            return (
+                "this service is not known by that name. Its operator can add it: "
+                "headway serve --name NAME"
+            )
+        origin = headers.get(b"origin", b"").lower()
+        if scope["method"] in SAFE or not origin or origin.startswith(EXTENSIONS):
+            return ""
+        if origin.rpartition(b"//")[2] == host.encode() or origin in self.origins:
+            return ""
+        return (
+            "pages of another site may not ask. The operator can allow one: "
+            "headway serve --allow-origin SITE"
+        )
+
+    def _allowed_origin(self, headers: dict[bytes, bytes]) -> bytes:
+        origin = headers.get(b"origin", b"").lower()
+        return origin if origin in self.origins else b""
+
+    def _bounded(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Receive:
+        """`receive` that refuses a body which is too long, or comes too slowly."""
+        kind = headers.get(b"content-type", b"")
+        has_file = kind.startswith(b"multipart/") or scope["path"].endswith("/file")
+        most = self.limits.max_file_bytes if has_file else self.limits.max_body_bytes
+        until = time.monotonic() + BODY_S * max(1, most >> 23 if has_file else 1)
+        length = headers.get(b"content-length", b"")
+        n_bytes = int(length) if length.isdigit() else 0
+        complete = False
+        read = 0
+
+        async def bounded() -> Message:
+            nonlocal complete, read
+            if complete:
+                return await receive()
+            if n_bytes > most:
+                raise too_large(most)
+            try:
+                message = await asyncio.wait_for(receive(), max(0.0, until - time.monotonic()))
+            except TimeoutError:
+                raise RefusedError("slow", "the request did not come in time") from None
+            complete = not message.get("more_body", False)
+            read += len(message.get("body", b""))
+            if read > most:
+                raise too_large(most)
+            return message
+
+        return bounded
+
+
+def too_large(most: int) -> RefusedError:
+    """Of a body."""
+    return RefusedError("large", f"a request has at most {most:,} bytes")
+
+
+def key_in(scope: Scope, headers: dict[bytes, bytes]) -> str | None:
+    """A key that a request's headers or address have; None where there is none."""
+    given = headers.get(b"authorization", b"").decode("latin-1")
+    scheme, _, key = given.partition(" ")
+    if scheme.lower() in ("bearer", "deepl-auth-key") and key.strip():
+        return key.strip()
+    if found := headers.get(b"x-api-key"):
+        return found.decode("latin-1")
+    if not any(word in scope.get("query_string", b"") for word in (b"key=", b"token=")):
+        return None
+    query = parse_qs(scope.get("query_string", b"").decode("latin-1"), max_num_fields=1_000)
+    for name in ("api_key", "token", "key", "auth_key"):
+        if query.get(name):
+            return query[name][0]
+    return None
+
+
+async def guard_key(request: Request, key: str | None) -> Caller:
+    """Who asks, where the key stands in a request's body.
+
+    Raises RefusedError where there is no such key.
+    """
+    refused = request.scope.get("headway.refused")
+    caller: Caller = request.scope.get("headway.caller") or Caller()
+    if refused is not None:
+        if refused.reason != "key" or not key:
+            raise refused
+        request.scope["headway.guard"].admit(request.scope, caller, key)
+    return caller
+
+
+def _is_page(headers: Sequence[tuple[bytes, bytes]]) -> bool:
+    return any(name == b"content-type" and b"html" in value for name, value in headers)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+async def _plain(send: Send, status: int, message: str) -> None:
+    headers = [(b"content-type", b"text/plain; charset=utf-8")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": message.encode()})

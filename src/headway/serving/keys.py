@@ -1,0 +1,180 @@
+"""Who may ask: keys, of which only hashes are stored, with quotas and rates."""
+
+import hmac
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from headway.core.disk import whole_text
+from headway.core.errors import DataError
+from headway.operations.locks import only_writer_of_file
+from headway.serving.requests import RefusedError
+
+HEADER = "name\tsha256\tcharacters a month\trequests a minute"
+SAVED_EACH_S = 5.0
+
+
+@dataclass
+class Account:
+    """A client: a key's owner, or an address where there are no keys."""
+
+    name: str
+    monthly_characters: int = 0
+    """0: without limit."""
+    requests_per_minute: int = 0
+    month: str = ""
+    used: int = 0
+    """Characters in `month`."""
+    tokens: float = 0.0
+    """Requests that it may send at once; at most those of a minute."""
+    seen: float = 0.0
+    """When it last sent one, by `time.monotonic`."""
+
+    def admit(self, default_rate: int) -> None:
+        """Count a request; raises RefusedError when they come too fast."""
+        rate = self.requests_per_minute or default_rate
+        now = time.monotonic()
+        if rate:
+            elapsed = now - self.seen if self.seen else 60.0
+            self.tokens = min(float(rate), self.tokens + elapsed * rate / 60)
+            if self.tokens < 1:
+                self.seen = now
+                raise RefusedError(
+                    "rate", f"slow down: at most {rate} requests a minute",
+                    (1 - self.tokens) * 60 / rate,
+                )  # fmt: skip
+            self.tokens -= 1
+        self.seen = now
+
+    def charge(self, n_characters: int) -> None:
+        """Count characters of this month (UTC); raises RefusedError, and counts none, when it has
+        fewer left."""
+        self.turn()
+        if self.monthly_characters and self.used + n_characters > self.monthly_characters:
+            raise RefusedError(
+                "quota", f"the quota of {self.monthly_characters:,} characters a month is used up"
+            )
+        self.used += n_characters
+
+    def turn(self) -> None:
+        """Begin to count anew in a new month."""
+        month = time.strftime("%Y-%m", time.gmtime())
+        if month != self.month:
+            self.month, self.used = month, 0
+
+
+def hashed(key: str) -> str:
+    """What is stored of a key: 256 random bits need no salt and no slow hash."""
+    return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class ApiKeys:
+    """The keys of a file: a header, then a row for each, as `new_key` writes them."""
+
+    def __init__(self, file: Path, usage: Path | None = None) -> None:
+        """`usage` is where the characters of the month are kept over restarts.
+
+        Raises DataError for a file that is none of keys.
+        """
+        self.file, self.usage = file, usage
+        self.accounts: list[tuple[str, Account]] = []
+        self._saved_at = 0.0
+        self.read()
+
+    def read(self) -> None:
+        """Take the file as it is now; who stays keeps what was used. Raises DataError, and leaves
+        all as it was."""
+        known = {account.name: account for _, account in self.accounts} or self._kept()
+        rows = list(_rows(self.file))
+        for _, account in rows:
+            if before := known.get(account.name):
+                account.month, account.used = before.month, before.used
+        self.accounts = rows
+
+    def account(self, key: str) -> Account | None:
+        """Whose key it is. Every key is compared, each in constant time."""
+        given, found = hashed(key), None
+        for stored, account in self.accounts:
+            if hmac.compare_digest(stored, given):
+                found = account
+        return found
+
+    def save(self, *, now: bool = False) -> None:
+        """Write down what was used, at most every few seconds unless it is to be `now`."""
+        if self.usage is None or (not now and time.monotonic() - self._saved_at < SAVED_EACH_S):
+            return
+        self._saved_at = time.monotonic()
+        rows = {account.name: [account.month, account.used] for _, account in self.accounts}
+        with whole_text(self.usage) as output:
+            output.write(json.dumps(rows, ensure_ascii=False))
+
+    def _kept(self) -> dict[str, Account]:
+        if self.usage is None or not self.usage.exists():
+            return {}
+        try:
+            rows = json.loads(self.usage.read_text(encoding="utf-8"))
+            return {
+                name: Account(name, month=str(month), used=int(used))
+                for name, (month, used) in rows.items()
+            }
+        except (ValueError, AttributeError, TypeError) as error:
+            raise DataError(
+                f"{self.usage} holds what each key used; it cannot be read ({error}). "
+                "Remove it to count anew."
+            ) from None
+
+
+def _rows(file: Path) -> Iterator[tuple[str, Account]]:
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(
+            f"--api-keys names a file of keys; {file} cannot be read ({error}). "
+            f"Make one with: headway serve --api-keys {file} --new-key NAME"
+        ) from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line == HEADER:
+            continue
+        cells = line.split("\t")
+        try:
+            name, digest, characters, requests = cells
+            if len(digest) != 64 or not name:
+                raise ValueError
+            bytes.fromhex(digest)
+            yield digest.lower(), Account(name, int(characters), int(requests))
+        except ValueError:
+            raise DataError(
+                f"a row of {file} has: {HEADER.replace(chr(9), ', ')}; line {number} does not. "
+                "Write one with: headway serve --new-key NAME"
+            ) from None
+
+
+def new_key(
+    file: Path, name: str, say: Callable[[str], None], *, characters: int = 0, requests: int = 0
+) -> str:
+    """Add a key to a file, which is made if need be, and give it: it is stored nowhere else.
+
+    Raises DataError for a name that is taken, or is none.
+    """
+    if not name.strip() or any(not character.isprintable() for character in name):
+        raise DataError(f"a key has a name of printable characters; got {name!r}.")
+    with only_writer_of_file(file, say):
+        rows = list(_rows(file)) if file.exists() else []
+        if name in (account.name for _, account in rows):
+            raise DataError(
+                f"each key of {file} has its own name; {name} is there. Take another, or remove "
+                "its line first."
+            )
+        key = secrets.token_urlsafe(32)
+        rows.append((hashed(key), Account(name, characters, requests)))
+        with whole_text(file) as output:
+            output.write(HEADER + "\n")
+            for digest, one in rows:
+                cells = (one.name, digest, one.monthly_characters, one.requests_per_minute)
+                output.write("\t".join(map(str, cells)) + "\n")
+        file.chmod(0o600)
+    return key

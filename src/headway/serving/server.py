@@ -1,0 +1,67 @@
+"""A service at an address of this machine, until it is told to end."""
+
+import signal
+import socket
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+from headway.core.errors import ConfigError
+from headway.serving.app import Served
+from headway.serving.limits import Limits
+from headway.serving.protocol import BoundedProtocol
+
+GRACE_S = 30
+"""For requests that are under way when it is told to end."""
+KEEP_ALIVE_S = 75
+BACKLOG = 1_024
+
+
+class Server(uvicorn.Server):
+    """uvicorn's, which tells the guard when it is about to end."""
+
+    def __init__(self, served: Served, limits: Limits) -> None:
+        """Signals are taken by `run`."""
+        most = limits.max_connections
+        protocol = type("Protocol", (BoundedProtocol,), {"max_connections": most})
+        config = uvicorn.Config(
+            served.app, http=protocol, ws="none", lifespan="off", log_level="critical",
+            access_log=False, server_header=False, proxy_headers=False, backlog=BACKLOG,
+            timeout_keep_alive=KEEP_ALIVE_S, timeout_graceful_shutdown=GRACE_S,
+        )  # fmt: skip
+        super().__init__(config)
+        self.served = served
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End: what was accepted is answered first."""
+        super().handle_exit(sig, frame)
+        self._captured_signals.clear()  # ended as asked is status 0, and no second signal
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket at an address; raises ConfigError where it is not to be had."""
+    try:
+        family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        made = socket.socket(family, kind)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(place)
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise ConfigError(
+            f"--host and --port must be an address of this machine that is free; {host} and "
+            f"{port} are not ({error}). Take another --port."
+        ) from None
+    return made
+
+
+def serve(served: Served, place: socket.socket, limits: Limits, reload: Callable[[], Any]) -> None:
+    """Serve until SIGTERM or Ctrl-C; SIGHUP calls `reload`."""
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, lambda *_: reload())
+    try:
+        Server(served, limits).run(sockets=[place])
+    finally:
+        place.close()
+        if served.app.keys is not None:
+            served.app.keys.save(now=True)

@@ -1,0 +1,212 @@
+"""Who may ask, how much, and what nobody is told."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from headway.core.errors import DataError
+from headway.serving.app import Served, application
+from headway.serving.keys import ApiKeys, new_key
+from headway.serving.limits import Limits
+from headway.serving.requests import Answer, Caller, TranslationRequest
+from headway.serving.runs import ServedRuns
+from headway.serving.service import Service
+
+ASK = {"texts": ["A dog runs."], "source": "en", "target": "zh"}
+NO_OTHER = Limits()
+OPEN = {"/health", "/ready"}
+
+
+class Echo(Service):
+    """A service whose translations are the texts."""
+
+    async def translate(self, request: TranslationRequest, caller: Caller) -> list[Answer]:
+        caller.charge(self.limits.admit(request.texts))
+        return [Answer(text, request.source) for text in request.texts]
+
+
+def served(limits: Limits = NO_OTHER, keys: ApiKeys | None = None, **guarded: list[str]) -> Served:
+    return application(Echo(ServedRuns([], lambda _: None), limits), limits, keys, **guarded)
+
+
+def client(of: Served) -> TestClient:
+    return TestClient(of.app, base_url="http://127.0.0.1:5000", client=("10.0.0.7", 4000))
+
+
+@pytest.fixture
+def keyed(tmp_path: Path) -> Iterator[tuple[TestClient, str, Path]]:
+    file = tmp_path / "keys.tsv"
+    key = new_key(file, "me", print, characters=100)
+    with client(served(keys=ApiKeys(file, tmp_path / "usage.json"))) as found:
+        yield found, key, file
+
+
+@pytest.mark.parametrize(
+    ("host", "allowed"),
+    [
+        ("127.0.0.1:5000", True), ("localhost:5000", True), ("LOCALHOST", True),
+        ("[::1]:5000", True), ("192.168.1.20", True), ("mt.example.org", True),
+        ("evil.example", False), ("localhost.evil.example", False), ("", False),
+        ("127.0.0.1.evil.example:5000", False),
+    ],
+)  # fmt: skip
+def test_a_name_that_leads_here_from_elsewhere_is_refused(host: str, allowed: bool) -> None:
+    with client(served(names=["mt.example.org"])) as asked:
+        answer = asked.get("/health", headers={"host": host})
+    assert (answer.status_code == 200) == allowed
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://127.0.0.1:5000", 200), ("https://ours.example", 200), ("http://evil.example", 403),
+        ("null", 403), ("moz-extension://a-b-c", 200), ("http://127.0.0.1:5001", 403),
+    ],
+)  # fmt: skip
+def test_pages_of_other_sites_may_not_ask(origin: str, status: int) -> None:
+    with client(served(origins=["https://ours.example"])) as asked:
+        answer = asked.post("/v1/translate", json=ASK, headers={"origin": origin})
+        told = asked.options(
+            "/v1/translate",
+            headers={"origin": origin, "access-control-request-method": "POST"},
+        )
+    assert answer.status_code == status
+    allowed = "https://ours.example" if origin == "https://ours.example" else None
+    for one in (answer, told):
+        assert one.headers.get("access-control-allow-origin") == allowed
+        assert "access-control-allow-credentials" not in one.headers
+
+
+def test_every_door_is_closed_without_a_key_but_those_that_tell_nothing(
+    keyed: tuple[TestClient, str, Path],
+) -> None:
+    asked, key, _ = keyed
+    for headers in ({}, {"authorization": f"Bearer {key}x"}, {"x-api-key": key[:-1]}):
+        answer = asked.post("/v1/translate", json=ASK, headers=headers)
+        assert answer.status_code == 403
+        assert asked.get("/metrics", headers=headers).status_code == 403
+    for path in OPEN:
+        assert asked.get(path).status_code == 200
+
+
+def test_a_key_is_taken_wherever_a_client_puts_it(keyed: tuple[TestClient, str, Path]) -> None:
+    asked, key, file = keyed
+    ways = [
+        {"headers": {"authorization": f"Bearer {key}"}},
+        {"headers": {"authorization": f"DeepL-Auth-Key {key}"}},
+        {"headers": {"x-api-key": key}},
+        {"params": {"token": key}},
+        {"params": {"api_key": key}},
+    ]
+    for way in ways:
+        assert asked.post("/v1/translate", json=ASK, **way).status_code == 200
+    assert key not in file.read_text("utf-8")
+    assert file.stat().st_mode & 0o077 == 0
+
+
+def test_a_quota_is_kept_over_a_restart(keyed: tuple[TestClient, str, Path]) -> None:
+    asked, key, file = keyed
+    ask = {**ASK, "texts": ["x" * 90]}
+    headers = {"x-api-key": key}
+    assert asked.post("/v1/translate", json=ask, headers=headers).status_code == 200
+    assert asked.post("/v1/translate", json=ask, headers=headers).status_code == 456
+    usage = file.parent / "usage.json"
+    asked.app.keys.save(now=True)  # type: ignore[attr-defined]
+    again = ApiKeys(file, usage)
+    with client(served(keys=again)) as later:
+        assert later.post("/v1/translate", json=ask, headers=headers).status_code == 456
+        less = {**ASK, "texts": ["x" * 10]}
+        assert later.post("/v1/translate", json=less, headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("row", ["me\tabc\t0\t0", "me", "me\t" + "z" * 64 + "\t0\t0"])
+def test_a_file_that_is_none_of_keys_is_refused(tmp_path: Path, row: str) -> None:
+    file = tmp_path / "keys.tsv"
+    file.write_text(row + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match="line 1"):
+        ApiKeys(file)
+
+
+def test_who_asks_too_often_is_told_when_to_come_again() -> None:
+    with client(served(Limits(requests_per_minute=3))) as asked:
+        found = [asked.post("/v1/translate", json=ASK) for _ in range(5)]
+    assert [one.status_code for one in found] == [200, 200, 200, 429, 429]
+    assert 1 <= int(found[-1].headers["retry-after"]) <= 60
+
+
+def test_what_is_too_long_is_refused_before_it_is_read() -> None:
+    limits = Limits(max_characters=100, max_texts=3)
+    with client(served(limits)) as asked:
+        for texts in (["x" * 101], ["x"] * 4):
+            answer = asked.post("/v1/translate", json={**ASK, "texts": texts})
+            assert answer.status_code == 400, answer.text
+        body = b'{"texts": ["' + b"x" * limits.max_body_bytes + b'"]}'
+        headers = {"content-type": "application/json"}
+        whole = asked.post("/v1/translate", content=body, headers=headers)
+        pieces = (body[i : i + 9999] for i in range(0, len(body), 9999))
+        in_pieces = asked.post("/v1/translate", content=pieces, headers=headers)
+    assert (whole.status_code, in_pieces.status_code) == (413, 413)
+
+
+def test_beyond_the_room_requests_are_refused_and_those_inside_are_answered() -> None:
+    import anyio
+
+    inside = served(Limits(max_waiting=2))
+    entered, gate = [], anyio.Event()
+
+    async def slow(request: TranslationRequest, caller: Caller) -> list[Answer]:
+        entered.append(caller)
+        await gate.wait()
+        return [Answer("done", "en")]
+
+    inside.service.translate = slow  # type: ignore[method-assign]
+
+    async def all_at_once() -> list[int]:
+        transport = httpx.ASGITransport(inside.app)
+        found: list[int] = []
+        async with (
+            httpx.AsyncClient(transport=transport, base_url="http://localhost") as asked,
+            anyio.create_task_group() as group,
+        ):
+
+            async def ask() -> None:
+                answer = await asked.post("/v1/translate", json=ASK)
+                found.append(answer.status_code)
+                if answer.status_code == 503:
+                    assert "retry-after" in answer.headers
+                if len(found) == 3:
+                    gate.set()
+
+            for _ in range(5):
+                group.start_soon(ask)
+        return found
+
+    assert anyio.run(all_at_once) == [503, 503, 503, 200, 200]
+    assert len(entered) == 2
+
+
+def test_metrics_tell_neither_keys_nor_addresses_nor_texts(
+    keyed: tuple[TestClient, str, Path],
+) -> None:
+    asked, key, _ = keyed
+    asked.post("/v1/translate", json={**ASK, "texts": ["secret"]}, headers={"x-api-key": key})
+    asked.get("/secret/path?token=secret")
+    text = asked.get("/metrics", headers={"x-api-key": key}).text
+    for hidden in ("secret", key, "10.0.0.7", "me"):
+        assert not re.search(rf'"[^"]*{hidden}[^"]*"', text)
+    assert 'headway_requests_total{route="/v1/translate",status="200"} 1' in text
+    line = re.compile(r'(# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"\\\n]*"(,\w+="[^"\\\n]*")*\})? \S+)')
+    assert all(line.fullmatch(one) for one in text.splitlines())
+
+
+def test_while_it_ends_new_requests_are_refused() -> None:
+    inside = served()
+    inside.app.stopping = True
+    with client(inside) as asked:
+        assert asked.post("/v1/translate", json=ASK).status_code == 503
+        assert asked.get("/ready").status_code == 503
+        assert asked.get("/health").status_code == 200
