@@ -237,16 +237,6 @@ KINDS = [
         _TARGETS,
     ),
     Kind(
-        "a.sdlxliff",
-        _xml(
-            '<trans-unit id="{0}"><source>{1}</source><seg-source><mrk mtype="seg" mid="{0}">{1}'
-            '</mrk></seg-source><target><mrk mtype="seg" mid="{0}"/></target></trans-unit>',
-            _XLIFF,
-        ),
-        _elements("//*[local-name()='target']/*"),
-    ),
-    Kind("a.mqxliff", _xml(_UNIT, _XLIFF), _TARGETS),
-    Kind(
         "a.tmx",
         _xml(
             '<tu tuid="{0}"><tuv xml:lang="en"><seg>{1}</seg></tuv></tu>',

@@ -65,46 +65,6 @@ def xliff_2_file() -> str:
     )
 
 
-def studio_file() -> str:
-    """Trados Studio: paragraphs of two segments with states, one of them locked now and then."""
-    units = []
-    for n, mark in enumerate(MARKS):
-        one, two = f"Text {mark} <g id='5'>so</g>.", f"More {mark}."
-        states = [" conf='Draft' origin='mt'", " locked='true'", "", " conf='RejectedTranslation'"]
-        done = f"<mrk mtype='seg' mid='1'>Satz {mark} <g id='5'>so</g>.</mrk>"
-        units.append(
-            f"<trans-unit id='{n}'><source>{one} {two}</source><seg-source>"
-            f"<mrk mtype='seg' mid='1'>{one}</mrk> <mrk mtype='seg' mid='2'>{two}</mrk>"
-            f"</seg-source><target>{done} <mrk mtype='seg' mid='2'/></target>\n<sdl:seg-defs>"
-            f"<sdl:seg id='1' conf='Translated'/><sdl:seg id='2'{states[n % 4]}/></sdl:seg-defs>"
-            "</trans-unit>\n"
-        )
-    return (
-        "<?xml version='1.0' encoding='utf-8'?><xliff version='1.2' xmlns:sdl='http://sdl.com/"
-        "FileTypes/SdlXliff/1.0' xmlns='urn:oasis:names:tc:xliff:document:1.2'><file "
-        "source-language='en-US' target-language='de-DE' original='a' datatype='x'><header/><body>"
-        f"\n{''.join(units)}</body></file></xliff>\n"
-    )
-
-
-def memoq_file() -> str:
-    """Units of memoQ in all states."""
-    states = ("NotStarted", "Proofread", "ManuallyConfirmed", "Rejected", "PartiallyEdited")
-    units = "".join(
-        f"<trans-unit id='{n}' mq:status='{states[n % 5]}'{' mq:locked=' * (n % 7 == 6)}"
-        + "'locked'" * (n % 7 == 6)
-        + f">\n<source>Text {mark} <ph id='1'>&lt;br&gt;</ph></source>"
-        + (f"<target>Satz {mark}</target>" if n % 5 else "<target></target>")
-        + "</trans-unit>\n"
-        for n, mark in enumerate(MARKS)
-    )
-    return (
-        "<?xml version='1.0' encoding='utf-8'?><xliff version='1.2' xmlns:mq='MQXliff' "
-        "xmlns='urn:oasis:names:tc:xliff:document:1.2'><file source-language='en' "
-        f"target-language='de' original='a' datatype='x'><body>\n{units}</body></file></xliff>\n"
-    )
-
-
 def po_file() -> str:
     """A catalogue with comments, contexts, plural, fuzzy and obsolete entries."""
     entries = [
@@ -238,8 +198,6 @@ def vtt_file() -> str:
 SAMPLES: dict[str, list[bytes]] = {
     ".tmx": [tmx_file().encode(), tmx_file().replace("UTF-8", "UTF-16").encode("utf-16")],
     ".xlf": [xliff_file().encode(), xliff_2_file().encode()],
-    ".sdlxliff": [studio_file().encode("utf-8-sig")],
-    ".mqxliff": [memoq_file().encode()],
     ".po": [po_file().encode(), po_file().replace("UTF-8", "latin-1").encode("latin-1")],
     ".ts": [qt_file().encode(), qt_file().replace("\n", "\r\n").encode()],
     ".tsv": [table_file().encode()],

@@ -23,10 +23,7 @@ NO_XML = "\f\v"
 """Characters that no XML may hold."""
 BREAKS = "\n\f\v\x85\u2028\u2029"
 LACKS = {
-    **dict.fromkeys(
-        (".xlf", ".xliff", ".mqxliff", ".tmx", ".ts", ".resx", ".xml", ".docx"), NO_XML
-    ),
-    ".sdlxliff": NO_XML + "\n",  # to Studio line ends are layout
+    **dict.fromkeys((".xlf", ".xliff", ".tmx", ".ts", ".resx", ".xml", ".docx"), NO_XML),
     ".po": BREAKS.replace("\n", ""),
     ".tsv": BREAKS + "\t",
     ".srt": BREAKS,

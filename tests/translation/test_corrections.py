@@ -72,26 +72,8 @@ def qt(path: Path, units: list[tuple[str, str]], drafts: frozenset[int] = frozen
     return path
 
 
-def studio(path: Path, units: list[tuple[str, str]], drafts: frozenset[int] = frozenset()) -> Path:
-    source, target = (
-        "".join(f'<mrk mtype="seg" mid="{i}">{text}</mrk>' for i, text in enumerate(side))
-        for side in zip(*units, strict=True)
-    )
-    states = ("Draft" if i in drafts else "Translated" for i in range(len(units)))
-    segments = "".join(f'<sdl:seg id="{i}" conf="{state}"/>' for i, state in enumerate(states))
-    path.write_text(
-        '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2" '
-        'xmlns:sdl="http://sdl.com/FileTypes/SdlXliff/1.0"><file source-language="en" '
-        'target-language="zh"><body><trans-unit id="u"><source>all of it</source>'
-        f"<seg-source>{source}</seg-source><target>{target}</target>"
-        f"<sdl:seg-defs>{segments}</sdl:seg-defs></trans-unit></body></file></xliff>",
-        encoding="utf-8",
-    )
-    return path
-
-
 KINDS = {".po": po, ".tsv": tsv, ".xlf": xliff, ".tmx": tmx, ".ts": qt}
-DRAFTED = {".po": po, ".ts": qt, ".sdlxliff": studio}
+DRAFTED = {".po": po, ".ts": qt}
 
 
 @pytest.mark.parametrize("first", KINDS)

@@ -55,7 +55,6 @@ def prepare(
     strict: bool = False,
     drop: Annotated[Several, MOST_USED] = None,
     fix: Annotated[Several, MOST_USED] = None,
-    memory: list[Path] | None = None,
     **flags: Any,
 ) -> int:
     """Read parallel text as `train` would, and say what is wrong with it and what to do.
@@ -78,18 +77,7 @@ def prepare(
     fix
         What --out mends: mojibake, entities, white_space, not_nfc, invisible.
         Every other byte stays.
-    memory
-        Translation memories: count the words of FILE.. (.po, .xlf, ..) by how well they match.
     """
-    if memory:
-        from headway.commands.memory import count_matches
-
-        useless = {
-            "out": out, "page": page, "suspects": suspects,
-            "strict": strict, "drop": drop, "fix": fix,
-        }  # fmt: skip
-        count_matches(overrides, memory, {**flags, **useless}, json=json)
-        return 0
     from headway.core.config import build, merge
     from headway.corpora.mixed_languages import refuse_mixed
     from headway.translation.pairs import TranslationData

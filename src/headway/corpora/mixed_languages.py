@@ -18,7 +18,7 @@ from headway.localization.formats.tmx import unit_languages
 from headway.localization.formats.xliff_units import XliffUnits
 from headway.localization.formats.xml_encoding import utf8_chunks
 
-_XLIFF = (".xlf", ".xliff", ".sdlxliff", ".mqxliff")
+_XLIFF = (".xlf", ".xliff")
 _PASSED_OVER = (".tmx", ".po", *_XLIFF)
 """Kinds whose reader leaves out, and counts, the units that are in another language."""
 

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -172,8 +171,7 @@ def _po(path: Path, _languages: Languages) -> Iterator[Version]:
 
 
 def _xliff(path: Path, _languages: Languages) -> Iterator[Version]:
-    units = XliffUnits(path).read(utf8_chunks(path))
-    for unit in chain.from_iterable(unit.segments() for unit in units):
+    for unit in XliffUnits(path).read(utf8_chunks(path)):
         if unit.source is not None and unit.translate:
             done = unit.translated and not unit.half_done
             target = unit.target.content.text if unit.target and done else ""
@@ -199,5 +197,4 @@ def _pairs(path: Path, languages: Languages) -> Iterator[Version]:
         yield Version("", pair.source, pair.target)
 
 
-_XLIFF = dict.fromkeys((".xlf", ".xliff", ".sdlxliff", ".mqxliff"), _xliff)
-_READ = {".po": _po, ".tmx": _tmx, ".ts": _qt, **_XLIFF}
+_READ = {".po": _po, ".tmx": _tmx, ".ts": _qt, ".xlf": _xliff, ".xliff": _xliff}

@@ -149,9 +149,9 @@ def test_source_words_that_nothing_looked_at_are_counted():
 @pytest.mark.parametrize(
     ("text", "language", "expected"),
     [
-        ("twenty-one dogs and 3 cats, one cow", "en", {21, 3}),
-        ("einundzwanzig Hunde, zwei Katzen, 100 Kühe", "de", {21, 2}),
-        ("二十一只狗，两只猫，十五头牛，一匹马", "zh", {21, 2, 15}),
+        ("twenty-one dogs and 3 cats, one cow", "en", {3}),
+        ("einundzwanzig Hunde, zwei Katzen, 100 Kühe", "de", {2}),
+        ("二十一只狗，两只猫，十五头牛，一匹马", "zh", {2}),
         ("三明治", "zh-Hans", set()),
         ("tre", "sv", None),
     ],
@@ -161,13 +161,13 @@ def test_small_numbers_in_words(text, language, expected):
     assert (found if found is None else set(found)) == expected
 
 
-def test_chinese_numbers_up_to_99_as_counted():
+def test_chinese_numbers_up_to_12_are_counted():
     digits = "零一二三四五六七八九"
     for n in range(2, 100):
         tens, units = divmod(n, 10)
         word = ("" if tens == 1 else digits[tens]) + "十" if tens else ""
         word += digits[units] if units else ""
-        assert small_numbers(f"有{word}只", "zh") == {n: 1}
+        assert small_numbers(f"有{word}只", "zh") == ({n: 1} if n <= 12 else {})
 
 
 # -- what training held ------------------------------------------------------------------------

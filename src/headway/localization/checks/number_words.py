@@ -1,54 +1,32 @@
-"""Small numbers as words or digits, in four languages: two, zwei, deux, 两, 2."""
+"""Numbers from 2 to 12 as words or digits, in four languages: two, zwei, deux, 两, 2."""
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from headway.languages.codes import base
 
-_UNITS = {
-    "en": "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen",
-    "de": "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn "
-    "sechzehn siebzehn achtzehn neunzehn",
-    "fr": "deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize",
-    "zh": "二 三 四 五 六 七 八 九 十",
+_WORDS = {
+    "en": "two three four five six seven eight nine ten eleven twelve",
+    "de": "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+    "fr": "deux trois quatre cinq six sept huit neuf dix onze douze",
+    "zh": "二 三 四 五 六 七 八 九 十 十一 十二",
 }
-_TENS = {
-    "en": "twenty thirty forty fifty sixty seventy eighty ninety",
-    "de": "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",
-    "fr": "vingt trente quarante cinquante soixante",
-    "zh": "二十 三十 四十 五十 六十 七十 八十 九十",
+_NUMBERS = {
+    language: {word: n for n, word in enumerate(words.split(), 2)}
+    for language, words in _WORDS.items()
 }
-_BOTH = {"en": "{ten}-{unit}", "de": "{unit}und{ten}", "fr": "{ten}-{unit}", "zh": "{ten}{unit}"}
-_ONE = {"en": "one", "de": "ein", "fr": "et-un", "zh": "一"}
-
-
-def _words(language: str) -> dict[str, int]:
-    units = {word: n for n, word in enumerate(_UNITS[language].split(), 2)}
-    tens = {word: 10 * n for n, word in enumerate(_TENS[language].split(), 2)}
-    if language == "zh":
-        tens |= {"十": 10, "一十": 10}
-    small = [(_ONE[language], 1), *list(units.items())[:8]]
-    both = {
-        _BOTH[language].format(ten=ten, unit=unit): a + b
-        for ten, a in tens.items()
-        for unit, b in small
-    }
-    return {**units, **tens, **both, **({"两": 2, "兩": 2} if language == "zh" else {})}
-
-
-_WORDS = {language: _words(language) for language in _UNITS}
+_NUMBERS["zh"] |= {"两": 2, "兩": 2}
 _DIGITS = r"\d++(?:[.,]\d++)*+"
 _TOKEN = re.compile(rf"[^\W\d_]+(?:-[^\W\d_]+)*|{_DIGITS}")
+_LARGE = re.compile(
+    r"(?:(?<![\w-])[\w-]{1,20} )?(?<!\w)(?:hundred|thousand|[mb]illion|hundert|tausend|"
+    r"millionen|milliarden|cents?|mille|millions|milliards?)\b"
+    r"(?: (?:and|und|et)\b)?(?: [\w-]{1,20})?"
+)
+"""With what stands around it: "two hundred and five"."""
 _LARGE_CHINESE = "百千万萬亿億"
 _CHINESE = re.compile(
     f"[零一二三四五六七八九十两兩{_LARGE_CHINESE}]+|(?<!\\d)(?<!\\d[.,]){_DIGITS}(?![{_LARGE_CHINESE}])"
-)
-_LARGE = frozenset(
-    "hundred thousand million billion hundert tausend million millionen milliarde milliarden "
-    "cent cents mille millions milliard milliards".split()
 )
 _NO_NUMBER = re.compile(
     "三明治|十分|四周|万一|十字|百分之|星期[一二三四五六]|周[一二三四五六]|第[一二三]"
@@ -68,30 +46,19 @@ def odd_small_numbers(
 
 
 def small_numbers(text: str, language: str | None) -> Counter[int] | None:
-    """Numbers from 2 to 99 in a text, as words or digits; None where the language is not known.
+    """The numbers from 2 to 12 in a text; None where the language is not known.
 
     One is left out, as its word is an article too.
     """
     code = {"yue": "zh"}.get(base(language), base(language))
-    if code not in _WORDS:
+    if code not in _NUMBERS:
         return None
     if code == "zh":
-        tokens: Sequence[str] = _CHINESE.findall(_NO_NUMBER.sub("", text))
+        tokens = _CHINESE.findall(_NO_NUMBER.sub("", text))
     else:
-        tokens = list(_without_large(_TOKEN.findall(text.lower())))
+        tokens = _TOKEN.findall(_LARGE.sub("", text.lower()))
+    known = _NUMBERS[code]
     numbers = (
-        int(one) if one.isdecimal() and len(one) < 9 else _WORDS[code].get(one, 0) for one in tokens
+        int(one) if one.isdecimal() and len(one) < 9 else known.get(one, 0) for one in tokens
     )
-    return Counter(n for n in numbers if 2 <= n <= 99)
-
-
-def _without_large(tokens: Sequence[str]) -> Iterator[str]:
-    """All but what is part of a number beyond 99: "two hundred and five"."""
-    inside = False
-    for token, following in pairwise((*tokens, "")):
-        if token in _LARGE or following in _LARGE:
-            inside = True
-        elif not (inside and token in ("and", "und", "et")):
-            if not inside:
-                yield token
-            inside = False
+    return Counter(n for n in numbers if 2 <= n <= 12)

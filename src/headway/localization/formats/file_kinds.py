@@ -29,8 +29,6 @@ FILE_KINDS = {
     ".tmx": FileKind(".tmx:open_document", ".tmx:read_tmx", ".tmx:tmx_languages"),
     ".xlf": _XLIFF,
     ".xliff": _XLIFF,
-    ".sdlxliff": _XLIFF,
-    ".mqxliff": _XLIFF,
     ".ts": FileKind(".qt:open_document", ".qt:read_qt", ".qt:qt_languages"),
     ".csv": FileKind(".csv_files:open_document", ".csv_files:read_csv", ".csv_files:csv_languages"),
     ".json": FileKind(".json_files:open_document", keyed=True),
@@ -53,8 +51,9 @@ FILE_KINDS = {
 """Every kind that is read or filled in, by suffix; each may also end in `.gz`."""
 NO_TEXT = frozenset(
     ".7z .adoc .css .dita .doc .docm .docx .epub .go .htm .html .idml .ini .ipynb .java .js .jsx "
-    ".latex .md .mdx .odp .ods .odt .pdf .php .pot .ppt .pptx .py .rst .rtf .sgm .sgml .sql "
-    ".stringsdict .svg .tbx .tex .toml .tsx .vue .xcstrings .xhtml .xls .xlsx .zip".split()
+    ".latex .md .mdx .mqxliff .odp .ods .odt .pdf .php .pot .ppt .pptx .py .rst .rtf "
+    ".sdlxliff .sgm .sgml .sql .stringsdict .svg .tbx .tex .toml .tsx .vue .xcstrings .xhtml .xls "
+    ".xlsx .zip".split()
 )
 """Kinds of documents: as lines of plain text they would come out destroyed."""
 

@@ -29,27 +29,13 @@ class Role(Enum):
 
     PAIR = "two codes, with text to translate between them"
     WHOLE = "one code, with all that stands in it"
-    MARK = "no code: it only says where a part of the segment begins and ends"
-
-
-class Mark(NamedTuple):
-    """A part of a segment that is translated by itself."""
-
-    name: str
-    """Its `mid`."""
-    segment: Segment
-    written: bool
-    start: int
-    """Byte at which its start tag begins."""
-    end: int
-    """Byte at which its end tag begins, or behind its empty tag."""
+    MARK = "no code: what stands in it is text as around it"
 
 
 class Gathered(NamedTuple):
     parts: Sequence[str | Code]
     written: bool
     """There is text in it, be it native code."""
-    marks: Sequence[Mark] = ()
 
     @property
     def segment(self) -> Segment:
@@ -77,14 +63,11 @@ class InlineText:
         if len(element.parts) == 1 and isinstance(text := element.parts[0], str):  # most are
             texts = _unwrapped([text]) if unwrap else [text]
             return Gathered(texts, _has_text(texts))
-        marks: list[Mark] = []
-        parts, native = self._inside(element, marks, unwrap=unwrap, marked=False)
+        parts, native = self._inside(element)
         parts = _unwrapped(parts) if unwrap else parts
-        return Gathered(parts, native or _has_text(parts), marks)
+        return Gathered(parts, native or _has_text(parts))
 
-    def _inside(
-        self, element: XmlElement, marks: list[Mark], *, unwrap: bool, marked: bool
-    ) -> tuple[list[str | Code], bool]:
+    def _inside(self, element: XmlElement) -> tuple[list[str | Code], bool]:
         """The parts in an element, and whether a code among them holds what it stands for."""
         parts, native = list[str | Code](), False
         for part in element.parts:
@@ -96,13 +79,10 @@ class InlineText:
                 parts.append(self._whole(part, part.text))
                 native |= bool(part.text.strip())
                 continue
-            is_mark = role is Role.MARK and not marked
-            inside, held = self._inside(part, marks, unwrap=unwrap, marked=marked or is_mark)
+            inside, held = self._inside(part)
             native |= held
-            if is_mark:
-                segment = Segment(tuple(_unwrapped(inside) if unwrap else inside))
-                written, name = held or _has_text(inside), part.attributes.get("mid", "")
-                marks.append(Mark(name, segment, written, part.start, part.end))
+            if role is Role.MARK:
+                pass
             elif inside:
                 inside = [self._tag(part, "Start"), *inside, self._tag(part, "End")]
             else:  # nothing between the two: they are one code

@@ -1,8 +1,7 @@
 """XLIFF, the localisation interchange format: read for training, and filled in."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,10 +13,8 @@ from headway.localization.formats.documents import (
     Edit,
     EditableUnit,
     Translations,
-    edited,
 )
 from headway.localization.formats.inline import (
-    Mark,
     as_xml,
     behind,
     changed_tag,
@@ -30,19 +27,15 @@ from headway.localization.formats.inline import (
 from headway.localization.formats.units import Unit
 from headway.localization.formats.xliff_units import (
     XML,
-    Element,
     XliffUnit,
     XliffUnits,
-    of_memoq,
     of_segment,
-    of_studio,
     of_target,
 )
 from headway.localization.formats.xml_encoding import Contents, read_contents, utf8_chunks
 from headway.localization.formats.xml_events import check_xml
 from headway.localization.placeholders.segments import Segment
 
-_MEMOQ_PREFIX = re.compile(rb"\s([\w.-]+):status\s*=")
 _LOOKED_AT = 1_000
 """Units that are looked at for the languages of a file."""
 
@@ -55,8 +48,7 @@ def read_xliff(path: Path, languages: Languages, report: Report) -> Iterator[Pai
     Raises DataError as `XmlUnits.read` and `utf8_chunks`.
     """
     wanted, file = xliff_languages(path, languages), shown(path)
-    units = XliffUnits(path).read(utf8_chunks(path))
-    for unit in chain.from_iterable(unit.segments() for unit in units):
+    for unit in XliffUnits(path).read(utf8_chunks(path)):
         report.read += 1
         sides = [side.content.text if side else "" for side in (unit.source, unit.target)]
         reason = _reason(unit, wanted)
@@ -135,23 +127,8 @@ def open_document(
     return Document(data, contents.restored, units, named, also=also)
 
 
-class _Part(NamedTuple):
-    """A translation that goes into a unit, or into the segment of it that this mark is around."""
-
-    mark: Mark | None
-    translation: Segment
-    percent: int | None
-    """Of the match that it was taken from; None for a machine's."""
-
-
-def _least(parts: Sequence[_Part]) -> int | None:
-    """What can be said of all parts together: that of a machine counts least."""
-    percents = [part.percent for part in parts if part.percent is not None]
-    return min(percents) if len(percents) == len(parts) else None
-
-
 class _XliffFilling(NamedTuple):
-    """How the units of a file are filled in; each segment of a unit that is cut is a gap."""
+    """How the units of a file are filled in."""
 
     contents: Contents
     languages: tuple[str | None, str | None]
@@ -166,90 +143,39 @@ class _XliffFilling(NamedTuple):
             return EditableUnit(source, reason="do_not_translate")
         if unit.source is None or _is_nothing(unit.source.content.segment):
             return EditableUnit(source, reason="blank_side")
-        marks, gaps, locked = list[Mark | None](), list[Unit](), False
-        for segment, mark, filled in _translatable(unit):
-            locked = locked or unit.locked(mark)
-            if not (unit.locked(mark) or _is_nothing(segment)) and (overwrite or not filled):
-                marks.append(mark)
-                gaps.append(_gap(unit, segment, filled, mark))
-        if not gaps:
-            reason = "locked" if locked else "translated" if unit.trusted else "fuzzy"
-            return EditableUnit(source, reason=reason)
+        if unit.translated and not overwrite:
+            done = unit.trusted and not unit.half_done
+            return EditableUnit(source, reason="translated" if done else "fuzzy")
+        there = unit.target.content.segment if unit.translated and unit.target else None
+        segment = unit.source.content.segment
+        gap = Unit(segment, line=unit.line, key=unit.key, there=there, width=unit.width)
 
         def edits(translations: Translations) -> list[Edit]:
-            parts = [
-                _Part(mark, new, percent)
-                for mark, (new, percent) in zip(marks, translations, strict=True)
-                if new is not None
-            ]
-            return [*self.filled_target(unit, parts), *self.marked_unit(unit, parts)]
+            [(new, percent)] = translations
+            assert new, "it is asked for what is translated"
+            text = as_xml(new, segment).encode().replace(b"\n", self.contents.newline)
+            return [self.filled_target(unit, text, percent), *self.marked_unit(unit, percent)]
 
-        return EditableUnit(source, gaps, edits=edits)
+        return EditableUnit(source, (gap,), edits=edits)
 
-    def marked_unit(self, unit: XliffUnit, parts: Sequence[_Part]) -> list[Edit]:
-        """What says of the unit, or of its segments, where the translation is from."""
-        data, values = self.contents.data, dict[str, str | None]()
+    def marked_unit(self, unit: XliffUnit, percent: int | None) -> list[Edit]:
+        """What says of the unit where the translation is from."""
         if self.second:
-            values |= of_segment(_least(parts))
-        elif unit.attributes.get("approved") == "yes":
-            values |= {"approved": "no"}
-        if unit.memoq:
-            found = _MEMOQ_PREFIX.search(start_tag(data, unit.start))
-            prefix = found[1].decode() if found else "mq"
-            values |= {f"{prefix}:{name}": of for name, of in of_memoq(_least(parts)).items()}
-        return ([changed_tag(data, unit.start, values)] if values else []) + [
-            changed_tag(data, unit.studio[part.mark.name].start, of_studio(part.percent))
-            for part in parts
-            if part.mark is not None and part.mark.name in unit.studio
-        ]
+            return [changed_tag(self.contents.data, unit.start, of_segment(percent))]
+        approved = unit.attributes.get("approved") == "yes"
+        return [changed_tag(self.contents.data, unit.start, {"approved": "no"})] * approved
 
-    def filled_target(self, unit: XliffUnit, parts: Sequence[_Part]) -> list[Edit]:
-        """The target with these translations in it, written anew where it has no place for them."""
-        source, target, data = unit.source, unit.target, self.contents.data
-        assert source, "a unit without a source has no gaps"
-        elsewhere = self.second or unit.memoq or unit.studio
-        values = {} if elsewhere else of_target(_least(parts))
-        answers = [part.mark and unit.answers.get(part.mark.name) for part in parts]
-        if parts[0].mark is None:
-            text = self.written(parts[0].translation, source.content.segment)
-        elif target is not None and all(answers):
-            both = zip(answers, parts, strict=True)
-            edits = [self.filled_mark(answer, part) for answer, part in both if answer]
-            return [*edits, changed_tag(data, target.start, values)] if values else edits
-        else:
-            text = self.from_source(unit, parts)
-        if target is None:
-            return [self.new_target(unit, source, values, text)]
-        return [with_tag(data, target, text, values)]
+    def filled_target(self, unit: XliffUnit, text: bytes, percent: int | None) -> Edit:
+        values = {} if self.second else of_target(percent)
+        if unit.target is None:
+            return self.new_target(unit, values, text)
+        return with_tag(self.contents.data, unit.target, text, values)
 
-    def filled_mark(self, mark: Mark, part: _Part) -> Edit:
-        """The mark in the target that answers to one in the source, with a new text."""
-        assert part.mark, "it answers to one"
-        text = self.written(part.translation, part.mark.segment)
-        return with_tag(self.contents.data, mark, text, {})
-
-    def from_source(self, unit: XliffUnit, parts: Sequence[_Part]) -> bytes:
-        """The inside of `seg-source`, each segment of it translated, as it was, or else empty."""
-        assert unit.seg_source, "marks stand in it"
-        data, source = self.contents.data, unit.seg_source
-        translations = {part.mark.name: part.translation for part in parts if part.mark}
-        start = _inside(data, source)
-        edits = []
-        for mark in source.content.marks:
-            known, there = translations.get(mark.name), unit.answers.get(mark.name)
-            if known or there or not mark.segment.blank:
-                was = data[_inside(data, there) : there.end] if there else b""
-                text = self.written(known, mark.segment) if known else was
-                edits.append(Edit(_inside(data, mark) - start, mark.end - start, text))
-        return edited(data[start : source.end], edits)
-
-    def new_target(
-        self, unit: XliffUnit, source: Element, values: Mapping[str, str | None], text: bytes
-    ) -> Edit:
+    def new_target(self, unit: XliffUnit, values: Mapping[str, str], text: bytes) -> Edit:
         """A target behind the source, laid out as that is."""
-        data = self.contents.data
-        sides = [side for side in (source, unit.seg_source) if side]
-        end = behind(data, max(sides, key=lambda side: side.start))
+        data, source = self.contents.data, unit.source
+        assert source, "a unit without a source has no gaps"
+        end = max(behind(data, side) for side in (source, unit.seg_source) if side)
         language = unit.languages[1] or self.languages[1]
         if XML + "lang" in source.attributes and language:
             values = {"xml:lang": language, **values}
@@ -259,43 +185,6 @@ class _XliffFilling(NamedTuple):
         opening = with_attributes(b"<%b>" % name, values)
         layout = indentation(data, source.start)
         return Edit(end, end, layout + opening + text + b"</%b>" % name)
-
-    def written(self, translation: Segment, source: Segment) -> bytes:
-        return as_xml(translation, source).encode().replace(b"\n", self.contents.newline)
-
-
-def _inside(data: bytes, element: Element | Mark) -> int:
-    return element.start + len(start_tag(data, element.start))
-
-
-def _translatable(unit: XliffUnit) -> Iterator[tuple[Segment, Mark | None, bool]]:
-    """What of a unit is translated by itself: the segment, its mark, and whether it is already.
-
-    That is the whole unit, unless both of its sides are, or can be, cut in the same way.
-    """
-    assert unit.source, "a unit without a source is not translated"
-    if not _distinct(unit.seg_source):
-        yield unit.source.content.segment, None, unit.translated
-        return
-    answers = unit.answers
-    for mark in unit.seg_source.content.marks if unit.seg_source else ():
-        there = answers.get(mark.name)
-        yield mark.segment, mark, unit.translated and (not answers or bool(there and there.written))
-
-
-def _gap(unit: XliffUnit, segment: Segment, filled: bool, mark: Mark | None) -> Unit:
-    key = f"{unit.key}/{mark.name}" if mark else unit.key
-    answer = unit.answers.get(mark.name) if mark else None
-    there = None
-    if filled and unit.target is not None:
-        there = answer.segment if answer else unit.target.content.segment
-    return Unit(segment, line=unit.line, key=key, there=there, width=unit.width)
-
-
-def _distinct(element: Element | None) -> bool:
-    """Whether there are marks in it, each with a name of its own."""
-    marks = element.content.marks if element else ()
-    return 0 < len(marks) == len({mark.name for mark in marks})
 
 
 def _is_nothing(segment: Segment) -> bool:

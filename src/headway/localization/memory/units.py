@@ -21,7 +21,7 @@ from headway.localization.formats.po import (
 from headway.localization.formats.po_entries import read_entries, unescape
 from headway.localization.formats.tmx import TmxUnits, read_tmx
 from headway.localization.formats.xliff import read_xliff
-from headway.localization.formats.xliff_units import XliffUnit, XliffUnits
+from headway.localization.formats.xliff_units import XliffUnits
 from headway.localization.formats.xml_encoding import utf8_chunks
 
 _NOT_TRANSLATED = frozenset("fuzzy untranslated do_not_translate one_column".split())
@@ -36,7 +36,7 @@ class Label(NamedTuple):
     date: int = 0
     """When it was changed last, as YYYYMMDDhhmmss; 0 where that is unknown."""
     parts: tuple["TranslatableText", ...] = ()
-    """Its segments, where both sides are cut alike; plural forms but its own."""
+    """Plural forms but its own."""
     earlier: tuple["TranslatableText", ...] = ()
     """What its translation belongs to, if not to its text: that of an earlier text (`#| msgid`)."""
     form: str = ""
@@ -177,26 +177,8 @@ def _form(one: MessageForm) -> str:
 
 
 def _xliff_labels(path: Path) -> Iterator[Label]:
-    units = XliffUnits(path).read(utf8_chunks(path))
-    for unit in chain.from_iterable(unit.segments() for unit in units):
-        yield Label(unit.key, parts=_parts(unit))
-
-
-def _parts(unit: XliffUnit) -> tuple[TranslatableText, ...]:
-    """The segments of a unit that is cut into several, as they are filled in one by one."""
-    if not (unit.seg_source and unit.target):
-        return ()
-    sources, targets = unit.seg_source.content.marks, unit.target.content.marks
-    by_name = {mark.name: mark for mark in targets}
-    names = [mark.name for mark in sources]
-    if len(set(names)) < len(names) or len(by_name) < len(targets) or not {*names} <= {*by_name}:
-        return ()
-    return tuple(
-        TranslatableText(
-            mark.segment.text, by_name[mark.name].segment.text, f"{unit.key}/{mark.name}"
-        )
-        for mark in sources
-    )
+    for unit in XliffUnits(path).read(utf8_chunks(path)):
+        yield Label(unit.key)
 
 
 def _tmx_labels(path: Path) -> Iterator[Label]:
