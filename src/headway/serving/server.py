@@ -42,17 +42,20 @@ class Server(uvicorn.Server):
 
 def bound(host: str, port: int) -> socket.socket:
     """A socket at an address; raises ConfigError where it is not to be had."""
+    made: socket.socket | None = None
     try:
         family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         made = socket.socket(family, kind)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(place)
+        return made
     except (OSError, OverflowError, UnicodeError) as error:
+        if made is not None:
+            made.close()
         raise ConfigError(
             f"--host and --port must be an address of this machine that is free; {host} and "
             f"{port} are not ({error}). Take another --port."
         ) from None
-    return made
 
 
 def serve(served: Served, place: socket.socket, limits: Limits, reload: Callable[[], Any]) -> None:

@@ -1,0 +1,168 @@
+"""A real server on a real socket: slow clients, those who leave, and an end that loses nothing."""
+
+import http.client
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+
+import pytest
+
+from headway.serving import protocol
+from headway.serving.app import application
+from headway.serving.limits import Limits
+from headway.serving.requests import Answer, Caller, TranslationRequest
+from headway.serving.runs import ServedRuns
+from headway.serving.server import Server, bound
+from headway.serving.service import Service
+
+BODY = b'{"texts": ["A dog runs."], "source": "en", "target": "zh"}'
+HEAD = (
+    b"POST /v1/translate HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+    b"content-length: %d\r\n\r\n" % len(BODY)
+)
+
+
+class Waiting(Service):
+    """A service that answers when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__(ServedRuns([], lambda _: None))
+        self.callers: list[Caller] = []
+        self.go = threading.Event()
+
+    def translate_now(self, request: TranslationRequest, caller: Caller) -> list[Answer]:
+        self.callers.append(caller)
+        self.go.wait(20)
+        return [Answer(text, "en") for text in request.texts]
+
+
+@contextmanager
+def serving(service: Service, limits: Limits = Limits()) -> Iterator[tuple[int, Server]]:  # noqa: B008
+    place = bound("127.0.0.1", 0)
+    server = Server(application(service, limits), limits)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
+    port = place.getsockname()[1]
+    thread.start()
+    until(lambda: server.started)
+    try:
+        yield port, server
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+def until(true: Callable[[], object], seconds: float = 15) -> None:
+    """Wait for it; fail after so long."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.005)
+
+
+def connected(port: int, sent: bytes = b"") -> socket.socket:
+    made = socket.create_connection(("127.0.0.1", port), timeout=15)
+    made.sendall(sent)
+    return made
+
+
+@pytest.fixture
+def waiting() -> Waiting:
+    return Waiting()
+
+
+def test_who_is_slow_with_headers_is_left_and_others_are_served(
+    waiting: Waiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "HEADER_S", 0.5)
+    waiting.go.set()
+    with serving(waiting) as (port, server):
+        silent = [connected(port) for _ in range(20)]
+        trickling = [connected(port, HEAD[:30]) for _ in range(20)]
+        asked = http.client.HTTPConnection("127.0.0.1", port, timeout=15)
+        asked.request("POST", "/v1/translate", BODY, {"content-type": "application/json"})
+        assert asked.getresponse().status == 200
+        for one in (*silent, *trickling):
+            assert one.recv(1) == b""  # closed by the server
+            one.close()
+        asked.close()
+        until(lambda: not server.server_state.connections)
+
+
+def test_headers_without_end_are_refused(waiting: Waiting) -> None:
+    with serving(waiting) as (port, _), connected(port, b"GET / HTTP/1.1\r\n") as sent:
+        answer = b""
+        with suppress(OSError):  # closed already
+            for _ in range(100):
+                sent.sendall(b"x: " + b"y" * 1000 + b"\r\n")
+            answer = sent.recv(12)
+        assert answer in (b"HTTP/1.1 400", b"")
+
+
+def test_one_connection_too_many_is_told_so(waiting: Waiting) -> None:
+    with serving(waiting, Limits(max_connections=3)) as (port, _):
+        inside = [connected(port) for _ in range(3)]
+        time.sleep(0.2)
+        outside = connected(port)
+        assert b"503" in outside.recv(100)
+        for one in (*inside, outside):
+            one.close()
+
+
+def test_work_is_told_when_its_client_leaves(waiting: Waiting) -> None:
+    with serving(waiting) as (port, _):
+        stays, leaves = connected(port, HEAD + BODY), connected(port, HEAD + BODY)
+        until(lambda: len(waiting.callers) == 2)
+        leaves.close()
+        until(lambda: any(caller.gone.is_set() for caller in waiting.callers))
+        assert sum(caller.gone.is_set() for caller in waiting.callers) == 1
+        waiting.go.set()
+        assert b"200 OK" in stays.recv(100)
+        stays.close()
+
+
+def test_what_was_accepted_is_answered_when_it_ends(waiting: Waiting) -> None:
+    with serving(waiting) as (port, server):
+        inside = [connected(port, HEAD + BODY) for _ in range(8)]
+        until(lambda: len(waiting.callers) == 8)
+        idle = connected(port)
+        server.should_exit = True
+        time.sleep(0.3)
+        idle.sendall(HEAD + BODY)  # on its way as the service was told to end
+        time.sleep(0.1)
+        waiting.go.set()
+        for one in (*inside, idle):
+            answer = one.recv(4096)
+            assert b"200 OK" in answer or b"503" in answer, answer
+            one.close()
+        assert len(waiting.callers) >= 8
+
+
+def test_a_port_that_is_taken_is_told() -> None:
+    from headway.core.errors import ConfigError
+
+    place = bound("127.0.0.1", 0)
+    place.listen()
+    with pytest.raises(ConfigError, match="Take another --port"):
+        bound("127.0.0.1", place.getsockname()[1])
+    place.close()
+
+
+def test_the_command_serves_until_it_is_told_to_end() -> None:
+    command = [sys.executable, "-m", "headway", "serve", "demo", "--port", "0"]
+    run = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+    assert run.stderr is not None
+    line = next(line for line in run.stderr if "http://" in line)
+    port = int(line.split("http://127.0.0.1:")[1].split("/")[0])
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as asked:
+        asked.request("POST", "/v1/translate", BODY, {"content-type": "application/json"})
+        assert "狗" in asked.getresponse().read().decode("utf-8")
+    run.send_signal(signal.SIGTERM)
+    assert run.wait(30) == 0
+    assert "Traceback" not in run.stderr.read()
+    run.stderr.close()
