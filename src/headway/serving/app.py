@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from headway.serving import own
+from headway.serving import apertium, browser_readers, libretranslate, own
 from headway.serving.doors import route
 from headway.serving.guard import Guard
 from headway.serving.keys import ApiKeys
@@ -16,7 +16,9 @@ from headway.serving.limits import Limits
 from headway.serving.metrics import Metrics
 from headway.serving.service import Service
 
-DOORS: tuple[Callable[[Service], Sequence[Route]], ...] = (own.routes,)
+DOORS: tuple[Callable[[Service], Sequence[Route]], ...] = (
+    own.routes, libretranslate.routes, apertium.routes, browser_readers.routes,
+)  # fmt: skip
 """Each gives its routes for a service."""
 
 

@@ -1,9 +1,11 @@
 """What every door has in common: how a body is read, and refusals in the door's own words."""
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -21,6 +23,9 @@ STATUS = {
     "key": 403, "rate": 429, "quota": 456, "absent": 404, "busy": 503, "late": 503, "stopping": 503,
 }  # fmt: skip
 """HTTP's number for each reason, where a door has no other."""
+
+_HALVES = re.compile(r"\\u[dD][89a-fA-F]")
+"""Halves of characters (surrogates) as JSON writes them."""
 
 
 def told(error: RefusedError, content: Mapping[str, Any], status: int | None = None) -> Response:
@@ -96,16 +101,33 @@ async def body_of(request: Request) -> dict[str, Any]:
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind in ("application/x-www-form-urlencoded", "multipart/form-data"):
-        form = await request.form(max_files=8, max_fields=20_000, max_part_size=8 << 20)
+        try:
+            form = await request.form(max_files=8, max_fields=20_000, max_part_size=8 << 20)
+        except HTTPException as error:
+            raise RefusedError("bad", f"the form cannot be read: {error.detail}") from None
         found: dict[str, Any] = {}
         for name in form:
             values = form.getlist(name)
             found[name] = values if len(values) > 1 else values[0]
         return found
     try:
-        read = json.loads(await request.body() or b"{}")
+        body = (await request.body()).decode("utf-8-sig")
+        read = json.loads(body or "{}")
+        if _HALVES.search(body):
+            read = _whole(read)
     except (ValueError, RecursionError):
         raise RefusedError("bad", "a request is one JSON object, or a form") from None
     if not isinstance(read, dict):
         raise RefusedError("bad", "a request is one JSON object, or a form")
     return read
+
+
+def _whole(value: Any) -> Any:
+    """What JSON held, halves of characters replaced by U+FFFD."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole(one) for one in value]
+    if isinstance(value, dict):
+        return {_whole(name): _whole(one) for name, one in value.items()}
+    return value
