@@ -147,7 +147,6 @@ def test_a_port_that_is_taken_is_told() -> None:
     from headway.core.errors import ConfigError
 
     place = bound("127.0.0.1", 0)
-    place.listen()
     with pytest.raises(ConfigError, match="Take another --port"):
         bound("127.0.0.1", place.getsockname()[1])
     place.close()
@@ -155,14 +154,17 @@ def test_a_port_that_is_taken_is_told() -> None:
 
 def test_the_command_serves_until_it_is_told_to_end() -> None:
     command = [sys.executable, "-m", "headway", "serve", "demo", "--port", "0"]
-    run = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, encoding="utf-8")
-    assert run.stderr is not None
-    line = next(line for line in run.stderr if "http://" in line)
-    port = int(line.split("http://127.0.0.1:")[1].split("/")[0])
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as asked:
-        asked.request("POST", "/v1/translate", BODY, {"content-type": "application/json"})
-        assert "狗" in asked.getresponse().read().decode("utf-8")
-    run.send_signal(signal.SIGTERM)
-    assert run.wait(30) == 0
-    assert "Traceback" not in run.stderr.read()
-    run.stderr.close()
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, encoding="utf-8") as run:
+        assert run.stderr is not None
+        try:
+            line = next(line for line in run.stderr if "http://" in line)
+            port = int(line.split("http://127.0.0.1:")[1].split("/")[0])
+            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as asked:
+                asked.request("POST", "/v1/translate", BODY, {"content-type": "application/json"})
+                answer = asked.getresponse().read().decode("utf-8")
+            assert "狗" in answer, answer
+            run.send_signal(signal.SIGTERM)
+            assert run.wait(30) == 0
+            assert "Traceback" not in run.stderr.read()
+        finally:
+            run.kill()

@@ -41,13 +41,14 @@ class Server(uvicorn.Server):
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """A socket at an address; raises ConfigError where it is not to be had."""
+    """A socket that listens at an address; raises ConfigError where it is not to be had."""
     made: socket.socket | None = None
     try:
         family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         made = socket.socket(family, kind)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(place)
+        made.listen(BACKLOG)  # from now on who asks gets an answer
         return made
     except (OSError, OverflowError, UnicodeError) as error:
         if made is not None:
