@@ -58,7 +58,7 @@ def serve(
     Parameters
     ----------
     run
-        Run folders, one for each pair of languages.
+        Run folders, one for each pair of languages; language models beside them.
     """
     if told.new_key is not None:
         from headway.serving.keys import new_key
@@ -79,14 +79,20 @@ def serve(
             f"a service needs packages that are not here ({error.name}). Install them with: "
             'pip install "headway[serve]"'
         ) from None
+    from headway.operations.shipped import open_folder
+    from headway.runs.settings import task_of
     from headway.serving.app import application
     from headway.serving.keys import ApiKeys
+    from headway.serving.language_models import LanguageModels
     from headway.serving.runs import ServedRuns
     from headway.serving.service import Service
     from headway.translator import Translator
 
     keys = None if told.api_keys is None else ApiKeys(told.api_keys)
-    service = Service(ServedRuns(run, Translator.load), limits)
+    tasks = {path: task_of(open_folder(path).settings()) for path in run}
+    translators = [path for path in run if tasks[path] != "language-model"]
+    service = Service(ServedRuns(translators, Translator.load), limits)
+    service.language_models = LanguageModels([path for path in run if path not in translators])
     served = application(service, limits, keys, names=(told.name or ()), origins=told.allow_origin)
     place = bound(told.host, told.port)
     host, port = place.getsockname()[:2]

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast, overload
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from headway.core.interfaces import StepDecoder
 from headway.core.runtime import Device, Precision
@@ -43,6 +45,16 @@ class NextToken(NamedTuple):
 
     token: str
     prob: float
+
+
+class WrittenToken(NamedTuple):
+    """One token that was drawn."""
+
+    id: int
+    text: str
+    """What it adds to the text: nothing for half of a character, and for the end."""
+    logits: Float[Tensor, "1 vocabulary"]
+    """The model's own, before what may not be written was left out."""
 
 
 class TrainedLanguageModel:
@@ -104,7 +116,7 @@ class TrainedLanguageModel:
 
         Of a prompt that is longer than the window, the end is read.
         """
-        logits = self._read(self._fed(prompt)).logits[0].double()
+        logits = self._read(self.fed(self.ids(prompt))).logits[0].double()
         probabilities = logits.softmax(0)
         n_tokens = len(self.vocabulary)
         chosen = probabilities.topk(min(top or n_tokens, n_tokens))
@@ -113,7 +125,7 @@ class TrainedLanguageModel:
 
     def doubts(self, prompt: str) -> list[str]:
         """What is to be said of a text before it is gone on with; nothing of most."""
-        fed, said = self._fed(prompt), []
+        fed, said = self.fed(self.ids(prompt)), []
         if n_unknown := fed.count(self.vocabulary.special.unknown):
             named = "1 token is" if n_unknown == 1 else f"{n_unknown:,} tokens are"
             said.append(f"of {prompt[:60]!r} {named} unknown to the model")
@@ -141,10 +153,28 @@ class TrainedLanguageModel:
         prompt something is written before it ends. Where all that may be written is impossible
         (maximum likelihood knows such places), it ends there.
         """
+        drawn = self.write_tokens(
+            self.ids(prompt), max_tokens=max_tokens, temperature=temperature,
+            top_k=top_k, top_p=top_p, seed=seed,
+        )  # fmt: skip
+        return (token.text for token in drawn if token.text)
+
+    def write_tokens(
+        self,
+        ids: Sequence[int],
+        *,
+        max_tokens: int,
+        temperature: float = 1.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 1,
+    ) -> Iterator[WrittenToken]:
+        """The same behind a text that is ids, end markers between its lines; token by token, the
+        end included."""
         special = self.vocabulary.special
         forbidden = [*{special.padding, special.unknown, special.decoder_begin}]
         generator = torch.Generator(self.device).manual_seed(seed)
-        fed = self._fed(prompt)
+        fed = self.fed(ids)
         line = fed[len(fed) - fed[::-1].index(special.decoder_begin) :]
         shown = self.vocabulary.decode(line)
         step = self._read(fed)
@@ -161,15 +191,16 @@ class TrainedLanguageModel:
             token = int(last)
             if token == special.end:
                 if not (self.settings.data.documents and line):
+                    yield WrittenToken(token, "", step.logits)
                     return
-                yield "\n"
+                yield WrittenToken(token, "\n", step.logits)
                 line, shown, token = [], "", special.decoder_begin
             else:
                 line.append(token)
-                text = self.vocabulary.decode(line)
+                text, before = self.vocabulary.decode(line), len(shown)
                 if not text.endswith("\ufffd"):  # half of a character
-                    yield text[len(shown) :]
                     shown = text
+                yield WrittenToken(token, shown[before:], step.logits)
             fed.append(token)
             if len(fed) >= self.window and not self.carries:
                 fed = fed[-max(1, self.window // 2) :]
@@ -178,14 +209,23 @@ class TrainedLanguageModel:
                 with torch.inference_mode():
                     step = self.decoder.step(step.state, torch.tensor([token], device=self.device))
 
-    def _fed(self, prompt: str) -> list[int]:
-        """The begin marker in front of each line. Raises ConfigError for a text of no Unicode."""
-        refuse_no_unicode(prompt := string(prompt, "prompt"))
-        fed: list[int] = []
-        for line in prompt.split("\n"):
+    def ids(self, text: str) -> list[int]:
+        """Of a text, an end marker for each of its line ends; a line of white space has none.
+
+        Raises ConfigError for a text of no Unicode.
+        """
+        refuse_no_unicode(text := string(text, "prompt"))
+        found: list[int] = []
+        for line in text.split("\n"):
             ids = self.vocabulary.encode(self.cut(line)) if line.strip() else []
-            fed += [self.vocabulary.special.decoder_begin, *ids]
-        return fed
+            found += [*ids, self.vocabulary.special.end]
+        return found[:-1]
+
+    def fed(self, ids: Sequence[int]) -> list[int]:
+        """The begin marker in front of each line."""
+        special = self.vocabulary.special
+        begin, end = special.decoder_begin, special.end
+        return [begin, *(begin if one == end else one for one in ids)]
 
     def _read(self, fed: list[int]) -> Any:
         """The step after some tokens were fed, of which the last ones are seen."""

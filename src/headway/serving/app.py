@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from headway.serving import apertium, browser_readers, libretranslate, own
+from headway.serving import apertium, browser_readers, completions, libretranslate, own
 from headway.serving.doors import route
 from headway.serving.guard import Guard
 from headway.serving.keys import ApiKeys
@@ -18,6 +18,7 @@ from headway.serving.service import Service
 
 DOORS: tuple[Callable[[Service], Sequence[Route]], ...] = (
     own.routes, libretranslate.routes, apertium.routes, browser_readers.routes,
+    completions.routes,
 )  # fmt: skip
 """Each gives its routes for a service."""
 

@@ -6,6 +6,7 @@ from functools import partial
 import anyio.to_thread
 
 from headway.languages.detection import detect
+from headway.serving.language_models import LanguageModels
 from headway.serving.limits import Limits
 from headway.serving.requests import AUTO, CALLER, Answer, Caller, RefusedError, TranslationRequest
 from headway.serving.runs import ServedRuns
@@ -19,6 +20,8 @@ class Service:
 
     def __init__(self, runs: ServedRuns, limits: Limits = Limits()) -> None:  # noqa: B008 (frozen)
         self.runs, self.limits = runs, limits
+        self.language_models = LanguageModels()
+        """Served beside them."""
         self._threads: anyio.CapacityLimiter | None = None
 
     async def translate(self, request: TranslationRequest, caller: Caller) -> list[Answer]:
