@@ -15,7 +15,6 @@ import record
 
 from headway import Translator, train
 from headway.commands import demo
-from headway.commands.inspect import pronoun_lines, pronouns
 from headway.core.bleu import bleu_statistics
 from headway.core.config import Sections, format_toml, merge
 from headway.core.disk import checksum, write_text
@@ -40,12 +39,6 @@ licence of the package: no text of anybody was used.
   d_model {d_model}, d_ff {d_ff}, {heads} heads.
 - On {tested} test sentences that it had never seen: BLEU {bleu}; {exact} of the translations are
   the reference, word for word.
-
-What picks the noun that "it" stands for (`headway inspect demo --pronouns`):
-
-```
-{pronouns}
-```
 """
 PATHS = ("source", "target", "valid_source", "valid_target")
 
@@ -97,7 +90,6 @@ def described(run: RunFolder) -> str:
         tested=len(references),
         bleu=f"{bleu:.1f}",
         exact=exact,
-        pronouns="\n".join(pronoun_lines(pronouns(translator))),
         **settings["model"],
     )
 

@@ -16,26 +16,8 @@ STYLES = ("one", "two", "three", "four", "five", "six")
 DOTTED = 40
 """A line of up to so many points shows each of them."""
 _SIZE = 3.75, 2.1
-_ROW = 0.25  # of a bar chart with names
 _INK = {name: f"#{n:02x}fe{n:02x}" for n, name in enumerate((*STYLES, "look", "soft", "rule"), 1)}
 """What stands for each colour until a plot is text."""
-
-
-class Series(NamedTuple):
-    """Bars that start at 0 and are equally wide."""
-
-    name: str
-    style: str
-    """One of `STYLES`, or `look`."""
-    counts: Sequence[int]
-    width: float
-
-
-class VerticalMark(NamedTuple):
-    """A vertical line in a plot."""
-
-    at: float
-    label: str
 
 
 class Line(NamedTuple):
@@ -45,52 +27,6 @@ class Line(NamedTuple):
     style: str
     """One of `STYLES`, or a colour such as #1f77b4."""
     points: Sequence[tuple[float, float]]
-
-
-def histogram(title: str, unit: str, series: Sequence[Series]) -> str:
-    """Outlines of one or two histograms over the same axis, each as shares of its total."""
-    if not any(any(one.counts) for one in series):
-        return ""
-    axes = _axes()
-    for one in series:
-        shares = [n / max(sum(one.counts), 1) for n in one.counts]
-        edges = [one.width * n for n in range(len(shares) + 1)]
-        axes.stairs(shares, edges, fill=True, color=_INK[one.style], alpha=0.25)
-        axes.stairs(shares, edges, color=_INK[one.style], linewidth=1.2)
-    axes.set(xlim=(0, None), ylim=(0, None), xlabel=unit)
-    axes.yaxis.set_major_formatter(lambda y, _: f"{y:.1%}")
-    return _figure(title, axes, series if len(series) > 1 else ())
-
-
-def curve(title: str, unit: str, values: Sequence[float], marks: Sequence[VerticalMark]) -> str:
-    """Values between 0 and 1 (or down to -1) in their order, with marks at some of them."""
-    if not values:
-        return ""
-    axes = _axes()
-    axes.plot(values, color=_INK["one"], linewidth=1.2, marker="o" if len(values) == 1 else "")
-    for mark in marks:
-        axes.axvline(mark.at, color=_INK["look"], linewidth=1, linestyle="--")
-        right = mark.at < len(values) / 2
-        axes.annotate(
-            _plain(mark.label), (mark.at, min(0.0, *values)), (4 if right else -4, 4),
-            textcoords="offset points", ha="left" if right else "right", **_words("look"),
-        )  # fmt: skip
-    axes.set(ylim=(min(0.0, *values), 1.0), xlabel=unit, xticks=[])
-    return _figure(title, axes)
-
-
-def named_bars(title: str, rows: Sequence[tuple[str, float, str]], style: str) -> str:
-    """One horizontal bar for each (name, length, label); lengths are relative to the longest."""
-    if not any(length for _, length, _ in rows):
-        return ""
-    axes = _axes(len(rows))
-    names, lengths, labels = zip(*rows, strict=True)
-    bars = axes.barh(range(len(rows)), lengths, height=0.6, color=_INK[style])
-    axes.bar_label(bars, [*map(_plain, labels)], padding=3, **_words("soft"))
-    axes.set_yticks(range(len(rows)), [*map(_plain, names)])
-    axes.set(xticks=[], xlim=(0, 1.35 * max(lengths)))
-    axes.invert_yaxis()
-    return _figure(title, axes)
 
 
 def lines(title: str, x_name: str, series: Sequence[Line]) -> str:
@@ -120,32 +56,16 @@ def log_lines(title: str, x_name: str, series: Sequence[Line]) -> str:
     return _figure(title, axes, (), _ends(shown))
 
 
-def _axes(n_rows: int = 0) -> "Axes":
-    """An empty plot, as high as a picture or as so many rows."""
+def _drawn(series: Sequence[Line]) -> "Axes":
+    """A plot of the lines, without its title."""
     from matplotlib.figure import Figure
 
-    figure = Figure((_SIZE[0], n_rows * _ROW + 0.3 if n_rows else _SIZE[1]), layout="constrained")
-    axes = figure.add_subplot()
+    axes = Figure(_SIZE, layout="constrained").add_subplot()
     axes.set_frame_on(False)
     axes.tick_params(length=0, labelsize=8, colors=_INK["soft"])
     axes.xaxis.label.set(size=8, color=_INK["soft"])
     axes.set_axisbelow(True)
-    if not n_rows:
-        axes.grid(axis="y", color=_INK["rule"])
-    return axes
-
-
-def _words(ink: str) -> dict[str, Any]:
-    return {"color": _INK[ink], "fontsize": 8}
-
-
-def _plain(text: str) -> str:
-    """matplotlib reads what stands between dollars as mathematics."""
-    return text.replace("$", r"\$")
-
-
-def _drawn(series: Sequence[Line]) -> "Axes":
-    axes = _axes()
+    axes.grid(axis="y", color=_INK["rule"])
     for one in series:
         marker = "o" if len(one.points) <= DOTTED else ""
         across, up = zip(*one.points, strict=True)
@@ -161,7 +81,7 @@ def _ends(series: Sequence[Line]) -> str:
     )
 
 
-def _figure(title: str, axes: "Axes", series: Sequence[Series | Line] = (), told: str = "") -> str:
+def _figure(title: str, axes: "Axes", series: Sequence[Line] = (), told: str = "") -> str:
     """A plot with its title and a key; `told` says in words what is drawn."""
     import matplotlib
 

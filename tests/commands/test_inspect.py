@@ -77,10 +77,8 @@ def test_pictures_are_drawn(everyday_run: Path, tmp_path: Path) -> None:
         (["a text", "--out", "{folder}/not/there.html"], "Make it, or name another"),
         (["a text", "--tag", "medical", "--json"], "knows the tags"),
         (["a text", "--live", "--port", "99999"], "--port"),
-        (["a text", "--target", "x", "--force", "0=x", "--json"], "Leave out target, or force"),
         ([LATIN, "--json"], "must be UTF-8; got 'caf\\udce9'"),
         (["a text", "--target", LATIN, "--json"], "must be UTF-8"),
-        (["a text", "--force", f"0={LATIN}", "--json"], "must be UTF-8"),
     ],
 )
 def test_what_cannot_be_done_is_said(

@@ -17,14 +17,11 @@ def translations(n_pairs: int) -> tuple[list[str], list[str]]:
     )
 
 
-def test_aligned_text_is_no_finding_and_makes_a_curve() -> None:
+def test_aligned_text_is_no_finding() -> None:
     sources, targets = translations(3_000)
     notes = FindingsLog()
-    check = Alignment(notes)
-    found = found_by(lambda _notes: check, zip(sources, targets, strict=True))
+    found = found_by(lambda _notes: Alignment(notes), zip(sources, targets, strict=True))
     assert (found, notes.findings()) == ({}, [])
-    assert [block.first.line for block in check.blocks] == [1, 501, 1001, 1501, 2001, 2501]
-    assert min(block.correlation for block in check.blocks) > 0.9
 
 
 def test_a_missing_target_line_is_named_with_its_place_and_remedy() -> None:

@@ -105,4 +105,3 @@ def test_an_empty_corpus_is_examined_too(tmp_path: Path) -> None:
     found = examine(corpus, "en", "zh", Tools(lambda _text: ("en", 1.0)))
     assert [finding.name for finding in found.findings] == ["blank_side"]
     assert found.sizes.summary() == {}
-    assert found.alignment == []

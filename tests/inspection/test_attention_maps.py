@@ -52,24 +52,6 @@ def test_steps_are_the_nearest() -> None:
     assert in_steps(weights).tolist() == [0, 0, 1, 128, 255, 255, 255]
 
 
-def test_habits_are_said_of_every_layer(everyday_run: Path) -> None:
-    analysis = analysis_of(everyday_run)
-    for kind in attention(analysis)["kinds"]:
-        n_layers, n_heads = kind["shape"][:2]
-        assert np.array(kind["habits"]["heads"]).shape == (n_layers, n_heads)
-        assert np.array(kind["habits"]["spread"]).shape == (n_layers, n_heads)
-
-
-def test_a_window_is_not_held_against_a_head(everyday_run: Path) -> None:
-    """What is hidden from a query is not counted as seen: even weights stay diffuse."""
-    analysis = analysis_of(everyday_run, window=2, positions="none")
-    for layer in analysis.inspected.model.encoder:
-        torch.nn.init.zeros_(layer.self_attention.to_query.weight)
-    heads = attention(analysis)["kinds"][0]["habits"]
-    assert heads["heads"] == [["diffuse"] * 3] * 2
-    np.testing.assert_allclose(heads["spread"], 1.0, atol=1e-3)
-
-
 def test_a_text_with_too_many_weights_is_not_drawn(
     everyday_run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

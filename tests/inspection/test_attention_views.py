@@ -9,7 +9,7 @@ import pytest
 from browser import needs_chromium, opened, seen
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from headway.inspection.html_page import html, packed, unpacked
+from headway.inspection.html_page import html, unpacked
 
 pytestmark = needs_chromium
 
@@ -97,19 +97,6 @@ def test_markers_can_be_hidden_and_two_heads_held_side_by_side(
         expect(view.locator(".panel")).to_have_count(1)
 
 
-def test_heads_are_sorted_by_what_they_do(
-    chromium: Browser, page_file: Path, document: dict[str, Any]
-) -> None:
-    habits = document["sentences"][0]["attention"]["kinds"][0]["habits"]
-    shares = np.array(habits["shares"])[..., habits["names"].index("previous")].flatten()
-    with opened(chromium, page_file) as page:
-        view = attention_of(page)
-        view.get_by_role("button", name="Source looks at itself").click()
-        view.get_by_label("Order").select_option("previous")
-        notes = [float(note.split()[0]) for note in view.locator(".note").all_text_contents()]
-        assert notes == pytest.approx(sorted(100 * shares, reverse=True), abs=0.06)
-
-
 def test_lines_say_what_a_word_looks_at_most(chromium: Browser, page_file: Path) -> None:
     with opened(chromium, page_file) as page:
         view = attention_of(page)
@@ -177,35 +164,3 @@ def test_what_had_no_room_is_said_to_be_missing(
     with opened(chromium, file) as page:
         view = seen(page, "cells")
         expect(view.locator(".missing")).to_contain_text("are not on this page")
-
-
-def test_layers_that_collapse_are_named_in_red(
-    chromium: Browser, document: dict[str, Any], tmp_path: Path
-) -> None:
-    flat = copy.deepcopy(document)
-    layers = flat["sentences"][0]["layers"]
-    layers["encoder"]["similarity"], layers["decoder"]["similarity"] = [0.1, 0.97], [0.1, 0.94]
-    file = tmp_path / "page.html"
-    file.write_text(html(flat), encoding="utf-8")
-    with opened(chromium, file) as page:
-        view = seen(page, "layers")
-        expect(view.locator(".bad")).to_contain_text("encoder, layer 0")
-        expect(view.locator(".bad-dot")).to_have_count(1)
-
-
-def test_a_word_shows_which_tokens_lose_without_it(
-    chromium: Browser, document: dict[str, Any], tmp_path: Path
-) -> None:
-    known = copy.deepcopy(document)
-    importance = known["sentences"][0]["layers"]["importance"]
-    lost = np.zeros_like(unpacked(importance["lost"]))
-    lost[1, 0], lost[1, 1] = 2.5, -0.25
-    importance["lost"] = packed(lost)
-    file = tmp_path / "page.html"
-    file.write_text(html(known), encoding="utf-8")
-    with opened(chromium, file) as page:
-        view = seen(page, "layers")
-        view.get_by_role("button", name="dog", exact=True).click()
-        shown = view.locator(".lost-token .id").all_text_contents()
-        assert shown[:2] == ["2.50", "−0.250"]
-        assert set(shown[2:]) <= {"0"}

@@ -8,10 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
-from writers import BEGIN, END, KINDS, N_WORDS, SPECIAL, next_log_probs, writing
+from writers import END, KINDS, N_WORDS, SPECIAL, next_log_probs, writing
 
 from headway.core.beam import greedy
-from headway.core.errors import ConfigError, HeadwayError
+from headway.core.errors import HeadwayError
 from headway.core.hypothesis import DecodingSettings, Rules
 from headway.core.search import search
 from headway.inspection.beam_tree import ROOT, Tree, search_tree
@@ -127,58 +127,6 @@ def test_greedy_is_the_path_of_a_beam_of_one(kind: str, seed: int) -> None:
     assert tree.ids(tree.finished[0]) == expected.ids
     assert [place for place, node in enumerate(tree.nodes) if node.fate != "pruned"] == on_path
     assert all(tree.nodes[place].rank == 1 for place in on_path)
-
-
-# -- tokens that are forced -------------------------------------------------------------------
-
-
-@examples(max_examples=15)
-@given(
-    kind=st.sampled_from(KINDS),
-    seed=st.integers(0, 1000),
-    forced=st.lists(st.integers(4, N_WORDS - 1), min_size=1, max_size=4),
-)
-def test_a_forced_beginning_is_gone_on_with_as_from_a_prefix(
-    kind: str, seed: int, forced: list[int]
-) -> None:
-    one = writing(kind, seed)
-    tree = search_tree(one, DecodingSettings(beam=1), forced)
-    fed = torch.tensor([[BEGIN, *forced]])
-    source = torch.tensor([one.source]) if one.source else None
-    rest = one._replace(limit=one.limit - len(forced))
-    state = one.decoder.start(source, fed[:, :-1])
-    [[expected]] = greedy(one.decoder, state, fed[:, -1], rest.rules(DecodingSettings()))
-    assert tree.found[0].ids == [*forced, *expected.ids]
-    assert tree.found[0].token_log_probs[len(forced) :] == pytest.approx(
-        expected.token_log_probs, abs=1e-5
-    )
-
-
-def test_what_is_forced_is_found_when_it_is_what_the_search_would_have_written() -> None:
-    one = writing("transformer", 3)
-    settings = DecodingSettings(beam=4, n_best=4)
-    free = search_tree(one, settings)
-    best = free.found[0].ids
-    for n in range(1, len(best) + 1):
-        assert search_tree(one, settings, best[:n]).found[0].ids == best
-    ended = search_tree(one, settings, [*best, END])
-    assert [hypothesis.ids for hypothesis in ended.found] == [best]
-    assert ended.nodes[ended.finished[0]].total == pytest.approx(free.found[0].log_prob)
-
-
-@pytest.mark.parametrize(
-    ("forced", "said"),
-    [
-        ([4, 0], "of what may be written"),
-        ([END, 4], "behind them the end marker"),
-        ([N_WORDS], "from 0 to 12"),
-        ([-1], "got -1"),
-        ([4] * 7, "at most 6 ids"),
-    ],
-)
-def test_what_cannot_be_written_is_refused(forced: list[int], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
-        search_tree(writing("transformer"), DecodingSettings(), forced)
 
 
 def test_a_model_that_gives_no_numbers_is_refused() -> None:

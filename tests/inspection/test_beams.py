@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from headway.core.errors import ConfigError
 from headway.inspection.document import sentence
 from headway.inspection.html_page import unpacked
 from headway.inspection.inspected_model import InspectedModel, open_inspected
@@ -92,33 +91,11 @@ def test_courses_are_greedys_the_beams_and_a_target_that_is_given(
             assert led["pieces"][str(token)] == inspected.vocabulary.pieces([token])[0]
 
 
-def test_what_is_forced_is_written_beside_what_is_written_freely(inspected: InspectedModel) -> None:
-    free = parts(inspected, TEXTS[0])
-    taken = free["steps"]["courses"]["beam"]["taken"]
-    other = next(
-        token
-        for token in free["steps"]["courses"]["beam"]["likeliest"][1]
-        if token not in (taken[1], *inspected.special.unwritten, inspected.special.end)
-    )
-    forced = parts(inspected, TEXTS[0], begin=[taken[0], other])
-    assert forced["steps"]["courses"]["beam"] == free["steps"]["courses"]["beam"]
-    course = forced["steps"]["courses"]["forced"]
-    assert course["taken"][:2] == [taken[0], other]
-    assert {"courses": ["beam", "forced"], "step": 1} in forced["steps"]["partings"]
-    assert forced["beams"]["begin"] == [taken[0], other]
-    assert forced["beams"]["found"][0]["text"] == course["text"]
-    with pytest.raises(ConfigError, match="may be written"):
-        parts(inspected, TEXTS[0], begin=[inspected.special.padding])
-
-
 def test_a_hundred_tokens_stay_small(inspected: InspectedModel) -> None:
     wide = replace(inspected.settings.decoding, beam=5)
     inspected = replace(inspected, settings=replace(inspected.settings, decoding=wide))
     text, target = "the cat sees " * 7, "我爱学习。" * 25
-    begin = inspected.vocabulary.encode(target)[:95]
-    found = parts(inspected, text, target=target, begin=begin)
+    found = parts(inspected, text, target=target)
     assert len(found["steps"]["source"]) <= 100
-    for name in ("target", "forced"):
-        assert len(found["steps"]["courses"][name]["taken"]) >= 95
-    assert len(found["beams"]["nodes"]["token"]) >= 10 * 95
+    assert len(found["steps"]["courses"]["target"]["taken"]) >= 95
     assert len(json.dumps(found, allow_nan=False, separators=(",", ":"))) < 200_000

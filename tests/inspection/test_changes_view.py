@@ -1,4 +1,4 @@
-"""The view of changes in a real browser: both outputs, the map of what parts are worth, wishes."""
+"""The view of changes in a real browser: both outputs, and wishes."""
 
 import math
 from pathlib import Path
@@ -64,26 +64,6 @@ def test_both_outputs_stand_side_by_side_with_both_probabilities(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_the_map_says_what_every_part_is_worth_and_is_gone_through_by_keys(
-    chromium: Browser, file: Path, found: dict[str, Any]
-) -> None:
-    places = found["sentences"][0]["changes"]["worth"]
-    with opened(chromium, file) as page:
-        seen(page, "changes")
-        cells = page.locator("#changes .worth button")
-        shown = [float(text.replace("−", "-")) for text in cells.all_text_contents()]
-        expected = [fall for place in places for fall in (place["fall"], *place["heads"])]
-        assert shown == pytest.approx(expected, abs=0.005001)
-        cells.first.focus()
-        told = page.locator("#changes .told")
-        expect(told).to_contain_text(places[0]["part"])
-        page.keyboard.press("ArrowRight")
-        expect(told).to_contain_text(f"{places[0]['part']}.head.0")
-        page.keyboard.press("ArrowDown")  # a feed-forward: it has no heads
-        expect(told).to_contain_text(f"{places[1]['part']} ")
-        expect(told).to_contain_text(f"--off {places[1]['part']}")
-
-
 @pytest.mark.parametrize("dark", [False, True])
 def test_axe_finds_nothing_to_complain_of(
     chromium: Browser, found: dict[str, Any], tmp_path: Path, dark: bool
@@ -96,7 +76,7 @@ def test_axe_finds_nothing_to_complain_of(
         assert result.violations_count == 0, result.generate_report()
 
 
-def test_on_the_live_page_parts_are_switched_off_and_back_and_words_forced(
+def test_on_the_live_page_parts_are_switched_off_and_back(
     chromium: Browser, inspected: InspectedModel, found: dict[str, Any]
 ) -> None:
     asked: list[dict[str, Any]] = []
@@ -107,10 +87,9 @@ def test_on_the_live_page_parts_are_switched_off_and_back_and_words_forced(
             return
         given = route.request.post_data_json
         asked.append(given)
-        wishes = {name: given[name] for name in ("off", "force")}
-        route.fulfill(
-            json=document.sentence(inspected, given["text"], parts=["tokens", "changes"], **wishes)
-        )
+        parts = ["tokens", "changes"]
+        other = document.sentence(inspected, given["text"], parts=parts, off=given["off"])
+        route.fulfill(json=other)
 
     address = "http://127.0.0.1:5000/word/"
     with opened(chromium, "about:blank") as page:
@@ -129,13 +108,6 @@ def test_on_the_live_page_parts_are_switched_off_and_back_and_words_forced(
         assert asked[-1]["off"] == [OFF, "encoder.0.head.1"]
         view.get_by_role("button", name=f"put back {OFF}").click()
         expect(view.locator(".change")).not_to_contain_text(OFF)
-        view.get_by_label("Step").select_option("1")
-        view.get_by_label("Word").fill("狗")
-        view.get_by_role("button", name="Force it").click()
-        expect(view.locator(".change")).to_contain_text("1=狗")
-        assert asked[-1]["force"] == ["1=狗"]
-        pieces = view.locator(".weighed").nth(1).locator(".piece")
-        expect(pieces.nth(1)).to_have_text("狗")
 
 
 @pytest.mark.parametrize("text", ["<img src=x onerror=\"document.title='broken'\">", "x" * 20_000])
@@ -153,7 +125,6 @@ def test_no_piece_and_no_wish_breaks_the_view(
     file.write_text(html({**found, "sentences": [spoiled]}), encoding="utf-8")
     with opened(chromium, file, width=PHONE) as page:
         seen(page, "changes")
-        page.locator("#changes .worth button").first.click()
         assert page.locator("main img").count() == 0
         assert page.title().startswith("headway: ")
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE

@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 from browser import PHONE, needs_chromium, opened, seen
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Page, expect
 
-from headway.inspection.document import sentence
-from headway.inspection.html_page import html, unpacked
-from headway.inspection.inspected_model import open_inspected
+from headway.inspection.html_page import unpacked
 
 pytestmark = needs_chromium
 
@@ -105,46 +103,3 @@ def test_a_row_of_the_table_leads_to_its_leaf(
         place = str(part["found"][1]["node"])
         assert page.evaluate("document.activeElement.dataset.place") == place
         expect(page.locator("#beams .so-far b")).to_have_text(part["found"][1]["text"].strip())
-
-
-ADDRESS = "http://127.0.0.1:5000/word/"
-
-
-def test_a_forced_piece_is_asked_for_and_its_course_is_shown(
-    chromium: Browser, everyday_run: Path, document: dict[str, Any]
-) -> None:
-    """On the live page; the server's answers are given by the driver."""
-    inspected = open_inspected(everyday_run)
-    asked: list[dict[str, Any]] = []
-
-    def answer(route: Route) -> None:
-        if not route.request.url.endswith("look"):
-            shown = {**document["sentences"][0], "force": ["0=狗"]}
-            found = {**document, "sentences": [shown], "live": True}
-            route.fulfill(body=html(found, live=True), content_type="text/html")
-            return
-        given = route.request.post_data_json
-        asked.append(given)
-        route.fulfill(json=sentence(inspected, given["text"], begin=given["begin"]))
-
-    context = chromium.new_context()
-    page = context.new_page()
-    page.route("**/*", answer)
-    page.goto(ADDRESS)
-    seen(page, "steps")
-    page.locator("#steps-slider").focus()
-    page.keyboard.press("ArrowRight")
-    part = document["sentences"][0]["steps"]["courses"]["beam"]
-    row = page.locator("#steps .step-bars li").filter(has=page.locator(".force"))
-    row.nth(1).locator(".force").click()
-    expect(page.locator("#steps .course.here .course-name")).to_have_text("Forced")
-    expect(page.locator("#steps-slider")).to_be_focused()
-    [given] = asked
-    assert given["force"] == []  # it begins so, and with nothing that was forced before
-    assert given["begin"][0] == part["taken"][0]
-    assert given["begin"][1] in part["likeliest"][1]
-    forced = page.locator("#steps .course.here .piece").nth(1).text_content()
-    assert forced == inspected.vocabulary.pieces(given["begin"][1:])[0]
-    seen(page, "beams")
-    expect(page.locator("#beams .reasons")).to_contain_text("The first 2 pieces were forced.")
-    context.close()

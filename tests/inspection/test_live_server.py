@@ -52,13 +52,6 @@ def test_a_target_is_followed(client: TestClient) -> None:
     assert "".join(token["piece"] for token in found["tokens"]["target"]).startswith("猫")
 
 
-def test_what_is_forced_is_gone_on_with(client: TestClient) -> None:
-    free = client.post(f"/{WORD}/look", json={"text": "The dog runs."}).json()["steps"]
-    begin = [token for token in free["courses"]["beam"]["likeliest"][0] if token > 3][-1:]
-    found = client.post(f"/{WORD}/look", json={"text": "The dog runs.", "begin": begin}).json()
-    assert found["steps"]["courses"]["forced"]["taken"][0] == begin[0]
-
-
 def test_without_the_word_there_is_nothing(client: TestClient) -> None:
     for path in ("/", "/look", "/another/", "/another/look"):
         assert client.get(path).status_code == 404
@@ -80,11 +73,6 @@ def test_a_name_that_leads_here_is_refused(client: TestClient, host: str) -> Non
         {"text": "a", "target": 1},
         {"text": ""},
         {"text": "a" * (MOST_CHARACTERS + 1)},
-        {"text": "The dog runs.", "begin": "a"},
-        {"text": "The dog runs.", "begin": ["a"]},
-        {"text": "The dog runs.", "begin": [0]},
-        {"text": "The dog runs.", "begin": [10**30]},
-        {"text": "The dog runs.", "begin": [4] * 2000},
         {"text": "The dog runs.", "off": ["a"] * 2000},
     ],
 )

@@ -1,4 +1,4 @@
-"""`headway complexity`: fits, crossings and what is written of them."""
+"""`headway complexity`: fits and what is written of them."""
 
 import json
 
@@ -9,8 +9,8 @@ from headway.cli import main
 from headway.commands import complexity as command
 from headway.core import runtime
 from headway.study import complexity
-from headway.study.complexity import Crossing, Sweep, crossing, exponent, longest_of_all
-from headway.study.complexity_report import lines, since
+from headway.study.complexity import Sweep, exponent, longest_of_all
+from headway.study.complexity_report import lines
 from headway.study.layer_types import LAYER_TYPES, PathLength
 from headway.study.measuring import peak_bytes, repeated
 
@@ -26,39 +26,10 @@ def test_an_exponent_is_the_slope_over_the_largest_sizes():
     assert exponent(points("a", lambda n: n, (64,)), "n", "cpu_s") is None
 
 
-def test_a_crossing_lies_between_the_lengths():
-    square, straight = points("a", lambda n: n * n), points("b", lambda n: 200 * n)
-    found = crossing(square + straight, "a", "b", "cpu_s")
-    assert found.case == "crossing"
-    assert found.n == pytest.approx(200)
-    assert crossing(square + straight, "b", "a", "cpu_s") == Crossing("below")
-
-
-@pytest.mark.parametrize(
-    ("gaps", "found"),
-    [
-        ((1, 2, 3, 4), "at all of these lengths"),
-        ((-4, -3, -2, -1), "not at the longest of these"),
-        ((1, -1, -1, -1), "not at the longest of these"),
-        ((0, 0, 0, 0), "not at the longest of these"),
-        ((-3, -2, -1, 0), "from n = 512"),
-        ((0, 1, 2, 3), "from n = 64"),
-        ((0, 0, 1, 2), "from n = 128"),
-        ((1, -1, 0, 1), "from n = 256"),
-    ],
-)
-def test_what_costs_more_from_the_start_is_told_from_what_never_does(gaps, found):
-    by_length = dict(zip((64, 128, 256, 512), gaps, strict=True))
-    both = points("a", lambda n: 10.0 ** by_length[n]) + points("b", lambda n: 1.0)
-    assert since(crossing(both, "a", "b", "cpu_s")._asdict()) == found
-
-
 def test_a_time_that_the_clock_did_not_see_is_left_out():
     crooked = points("a", lambda n: 0.0 if n < 256 else n), points("b", lambda n: 0.0)
     assert exponent(crooked[0], "n", "cpu_s") == pytest.approx(1)
     assert exponent(crooked[1], "n", "cpu_s") is None
-    assert crossing([*crooked[0], *crooked[1]], "a", "b", "cpu_s") is None
-    assert since(None) == "not known: too short for the clock"
 
 
 def test_on_a_gpu_the_time_on_the_clock_is_read():
@@ -95,7 +66,6 @@ def test_the_whole_command(capsys, tmp_path):
     attention = found["layers"][0]
     assert attention["in_n"]["operations"] == pytest.approx(2)
     assert all(point["peak_bytes"] > 0 for point in found["over_n"])
-    assert found["crossings"]["rnn"]["operations"]["n"] == pytest.approx(8, rel=0.1)
     assert found["layers"][1]["longest_path"] == 4
     html = page.read_text(encoding="utf-8")
     assert html.count("<svg") == 4
@@ -103,7 +73,6 @@ def test_the_whole_command(capsys, tmp_path):
     assert main([*given, "--layers", "attention,rnn"]) == 0
     shown = capsys.readouterr().out
     assert "O(n^2 d)" in shown
-    assert "recurrent (Elman): operations from n = 8;" in shown
 
 
 def test_paths_and_dilation_are_of_the_longest_text_that_every_layer_was_measured_on(monkeypatch):

@@ -113,19 +113,14 @@ def _table(
 def _print_side_by_side(console: "Console", examples: Sequence[Mapping[str, Any]]) -> None:
     from rich.text import Text
 
-    from headway.study.comparison_tables import joined
-
     if not examples:
         return
-    console.print("\nSide by side; words that are not in all outputs are in brackets.")
+    console.print("\nSide by side.")
     width = max(len(output["run"]) for output in examples[0]["outputs"])
     width = max(width, len("wanted"))
     for example in examples:
         console.print(Text(f"\n{'given':>{width}}  {example['given']}"), soft_wrap=True)
         console.print(Text(f"{'wanted':>{width}}  {example['wanted']}"), soft_wrap=True)
         for output in example["outputs"]:
-            text = output["text"]
-            for begin, end in reversed(joined(text, output["differs"])):
-                text = f"{text[:begin]}[{text[begin:end]}]{text[end:]}"
-            console.print(Text(f"{output['run']:>{width}}  {text}"), soft_wrap=True)
+            console.print(Text(f"{output['run']:>{width}}  {output['text']}"), soft_wrap=True)
     console.print()

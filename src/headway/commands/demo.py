@@ -266,7 +266,6 @@ def _say_what_next(out: Path) -> None:
 Try:
   headway translate {run}                    then type a sentence
   headway inspect {run}                      see it think, as a page
-  headway inspect {run} --pronouns           who knows what "it" is, layer by layer
   headway evaluate {run} --source {source} --reference {reference}
 With text of your own, line by line a translation:
   headway prepare --source yours.en --target yours.de

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
@@ -12,14 +12,7 @@ from headway.commands.arguments import MOST_USED, group, print_json, say
 from headway.core.errors import ConfigError
 from headway.pages import refuse_no_place
 
-if TYPE_CHECKING:
-    from headway.inspection.coreference_probe import Proportion
-    from headway.translator import Translator
-
-SENTENCES, SEED = 600, 7
-"""Of --pronouns: so many to choose by, and so many others to count."""
-
-PARTS = group("Parts and words", 1)
+PARTS = group("Parts and tags", 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +37,6 @@ class InspectOptions:
         Parts of the model to switch off, such as encoder.2.head.3 or cross.1: the
         translation and its probabilities without them, beside the original. docs/inspect.md
         names the parts.
-    force
-        Words to be written, such as 3=street (at step 3, counted from 0) or it=street (at
-        the step that looks most at the source's it); what follows is written anew.
     tag
         One of the run's tags, if it has any.
     training
@@ -60,9 +50,6 @@ class InspectOptions:
         page.
     port
         Of the live page; 0 takes a free one.
-    pronouns
-        Instead of a page: how often heads and a probe pick what "it" stands for, in
-        sentences of the demo's grammar that the demo did not train on.
     """
 
     out: Annotated[Path | None, MOST_USED] = None
@@ -71,13 +58,11 @@ class InspectOptions:
     target: Annotated[str | None, MOST_USED] = None
     json: Annotated[bool, MOST_USED] = False
     off: Annotated[list[str] | None, Parameter(consume_multiple=True), PARTS] = None
-    force: Annotated[list[str] | None, Parameter(consume_multiple=True), PARTS] = None
     tag: Annotated[str | None, PARTS] = None
     training: bool = False
     full: bool = False
     png: Path | None = None
     port: int = 0
-    pronouns: bool = False
 
 
 NOTHING_TOLD = InspectOptions()
@@ -102,17 +87,6 @@ def inspect(
         The text to look at; without it some sentences of the run's validation set. With --training
         other runs, whose curves are drawn over those of RUN.
     """
-    if told.pronouns:
-        if given or told.out or told.png or told.live or told.open:
-            raise ConfigError("--pronouns takes sentences of its own, and makes no page. Take one.")
-        from headway.translator import Translator
-
-        counted = pronouns(Translator.load(run))
-        if told.json:
-            print_json(counted)
-        else:
-            print("\n".join(pronoun_lines(counted)))
-        return
     page = told.out or (run / "inspect.html" if run.is_dir() else Path(f"{run.name}.html"))
     _refuse_mixed(given, told, page)
     text = None if told.training else _one_text(given, told.target)
@@ -140,7 +114,7 @@ def _refuse_mixed(given: Sequence[str], told: InspectOptions, page: Path) -> Non
         raise ConfigError("--out, --png, --live and --json are four ways to look. Take one.")
     if not told.json and not told.live and told.png is None:
         refuse_no_place(page, "--out")
-    of_a_text = ("png", "target", "tag", "off", "force")
+    of_a_text = ("png", "target", "tag", "off")
     meaningless = [name for name in of_a_text if told.training and getattr(told, name)]
     if meaningless:
         raise ConfigError(
@@ -191,8 +165,6 @@ def _one_text(given: Sequence[str], target: str | None) -> str | None:
 
 
 def _sentences(run: Path, text: str | None, told: InspectOptions) -> _Shown:
-    if told.force and text is None:
-        raise ConfigError("--force is about one text; none was given. Give it behind the run.")
     from headway.inspection import document
     from headway.inspection.inspected_model import open_inspected
     from headway.inspection.opened_runs import texts
@@ -202,9 +174,8 @@ def _sentences(run: Path, text: str | None, told: InspectOptions) -> _Shown:
     look_at: Callable[..., dict[str, Any]] = partial(document.sentence, inspected)
     found: dict[str, Any] = {"run": document.run(inspected)}
     given = [(text, told.target)] if text is not None else [(one, None) for one in texts(inspected)]
-    change = {name: list(of) for name, of in (("off", told.off), ("force", told.force)) if of}
     room = None if told.full else room_of_each(len(given))
-    found["sentences"] = [look_at(*one, room=room, **change) for one in given]
+    found["sentences"] = [look_at(*one, room=room, off=told.off or ()) for one in given]
     for one in found["sentences"]:
         _tell_left_out(one["left_out"], one["text"])
     return _Shown(look_at, found, {})
@@ -229,84 +200,3 @@ def _write(page: Path, found: Mapping[str, Any], *, open_browser: bool) -> None:
         import webbrowser
 
         webbrowser.open(page.resolve().as_uri())
-
-
-def pronouns(translator: "Translator", n: int = SENTENCES, seed: int = SEED) -> dict[str, Any]:
-    """How often each part picks the right noun, in sentences that the demo did not train on.
-
-    Raises:
-        ConfigError: the model has no encoder with attention to be looked at.
-    """
-    from headway.commands.demo import corpus
-    from headway.inspection.coreference_probe import (
-        coreference_results,
-        named_right,
-        unseen_sentences,
-    )
-
-    seen = {english for part in corpus() for english, _ in part}
-    sentences = unseen_sentences(2 * n, seed, seen)
-    choose_on, count_on = sentences[:n], sentences[n:]
-    found = coreference_results(translator, choose_on, count_on)
-    return {
-        "sentences": n,
-        "chance": 0.5,
-        "translation": _share(named_right(translator, count_on)),
-        **{
-            name: [{"layer": one.layer, **_share(one.right)} for one in getattr(found, name)]
-            for name in ("probe", "reason")
-        },
-        **{
-            name: [
-                {
-                    "layer": one.layer,
-                    "head": one.head,
-                    **_share(one.right),
-                    "most": _share(one.most),
-                    "weight": round(one.weight, 4),
-                }
-                for one in getattr(found, name)
-            ]
-            for name in ("encoder", "deciding", "naming")
-        },
-    }
-
-
-def _share(share: "Proportion") -> dict[str, Any]:
-    low, high = share.interval
-    return {"right": share.right, "of": share.of, "low": round(low, 4), "high": round(high, 4)}
-
-
-def pronoun_lines(found: dict[str, Any]) -> list[str]:
-    """The same for people."""
-    n = found["sentences"]
-    return [
-        f'Which noun does "it" stand for? {n} sentences that the demo did not train on; heads are',
-        f"chosen, and probes fitted, on {n} others. Chance is 50%; in brackets 95% (Wilson).",
-        _line("the translation names it", found["translation"]),
-        *_heads('encoder, what "it" looks at', found["encoder"]),
-        *(_line(_place('probe of the vector of "it"', one), one) for one in found["probe"]),
-        *(_line(_place("probe of the reason's vector", one), one) for one in found["reason"]),
-        *_heads("decoder, deciding", found["deciding"]),
-        *_heads("decoder, naming", found["naming"]),
-        "deciding: what is looked at to write the first piece that tells the two nouns apart;",
-        "naming: to write the noun itself, when a measure word may have told",
-    ]
-
-
-def _heads(name: str, pickers: Sequence[dict[str, Any]]) -> list[str]:
-    return [
-        f"{_line(_place(name, one), one)}  head {one['head']}; most of all words in "
-        f"{one['most']['right'] / one['of']:.1%}, weight {one['weight']:.2f}"
-        for one in pickers
-    ]
-
-
-def _place(name: str, one: dict[str, Any]) -> str:
-    layer = "before layer 0" if one["layer"] < 0 else f"layer {one['layer']}"
-    return f"{name}, {layer}"
-
-
-def _line(name: str, share: dict[str, Any]) -> str:
-    low, high = share["low"], share["high"]
-    return f"  {name:<44} {share['right'] / share['of']:6.1%} ({low:.1%} to {high:.1%})"

@@ -65,7 +65,7 @@ def prepare(
         Folder to write the clean pairs to, as two text files. With --drop or --fix: the file, of
         the same kind as the one that was read, or the folder for several, to write the corpus to.
     page
-        HTML file to write the report to, with plots; it needs no network.
+        HTML file to write the report to; it needs no network.
     suspects
         TSV file to write every suspicious pair to: symptom, file, line, source, target, detail.
     json

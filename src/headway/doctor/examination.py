@@ -12,7 +12,7 @@ from headway.core.cleaning import Pair
 from headway.corpora.cleaned import CleanedCorpus, unseen
 from headway.corpora.corpus import Direction
 from headway.corpora.pieces import Progress
-from headway.corpora.shifts import LengthBlock, Shift
+from headway.corpora.shifts import Shift
 from headway.doctor.agreement import AgreementCheck
 from headway.doctor.batches import PairBatch, batches
 from headway.doctor.characters import CharacterCheck
@@ -72,8 +72,6 @@ class Examination:
     """By side, which part of the letters belongs to which script."""
     languages: dict[str, dict[str, float]]
     """By side, which part of the sampled texts is in which language; empty if not asked."""
-    alignment: list[LengthBlock]
-    """The correlation of the lengths, block by block."""
     n_sampled: int
     """How many pairs the slow checks looked at."""
     shifts: list[Shift] = field(default_factory=list)
@@ -132,7 +130,6 @@ def examine(
         sizes=sizes,
         scripts=checks[ScriptCheck].shares(),
         languages=heard.shares() if heard else {},
-        alignment=alignment.blocks,
         shifts=alignment.shifts,
         n_sampled=n_sampled,
     )

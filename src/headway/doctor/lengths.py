@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headway.corpora.shifts import LengthBlock, Shift, ShiftDetector
+from headway.corpora.shifts import Shift, ShiftDetector
 from headway.doctor.batches import Counts, PairBatch, PairSide
 from headway.doctor.findings import Case, Finding, FindingsLog, Severity
 
@@ -114,11 +114,6 @@ class Alignment:
     @property
     def shifts(self) -> list[Shift]:
         return self._detector.shifts()
-
-    @property
-    def blocks(self) -> list[LengthBlock]:
-        """The correlation of the lengths along the files."""
-        return self._detector.blocks
 
 
 def _shifted(shift: Shift, n_pairs: int, serious: bool) -> Finding:

@@ -7,7 +7,6 @@ from html import escape
 from typing import Any
 
 from headway.pages import document
-from headway.plots import Series, VerticalMark, curve, histogram, named_bars
 
 _WIDTH = 100
 _HEADINGS_LINES = {
@@ -111,7 +110,6 @@ def page(found: dict[str, Any]) -> str:
     parts = (
         *_summary(found),
         *_findings(found, "look"),
-        *_plots(found),
         *_findings(found, "dropped"),
         *_findings(found, "information"),
         *_measures_page(found),
@@ -176,54 +174,6 @@ def _examples(finding: dict[str, Any]) -> str:
     return f"<details{state}><summary>Examples</summary><dl>{''.join(shown)}</dl></details>"
 
 
-def _plots(found: dict[str, Any]) -> Iterator[str]:
-    plots = [*_size_plots(found), *_share_plots(found)]
-    if any(plots):
-        yield "<h2>Plots</h2>"
-        yield f'<div class="plots">{"".join(plots)}</div>'
-
-
-def _size_plots(found: dict[str, Any]) -> Iterator[str]:
-    drawn = found["figures"]
-    yield histogram(
-        "Lengths of the texts",
-        "characters",
-        [
-            _series("source", "one", drawn["source_characters"]),
-            _series("target", "two", drawn["target_characters"]),
-        ],
-    )
-    yield histogram(
-        "Target over source",
-        "characters over characters",
-        [_series("ratio", "one", drawn["target_over_source"])],
-    )
-    points = drawn["alignment"]
-    yield curve(
-        "How the lengths of both sides agree along the files",
-        "correlation in blocks of pairs, first to last",
-        [point["correlation"] for point in points],
-        [
-            VerticalMark(
-                _place(points, finding["examples"][0]), f"line {finding['examples'][0]['line']:,}"
-            )
-            for finding in found["findings"]
-            if finding["name"] == "misaligned"
-        ],
-    )
-
-
-def _share_plots(found: dict[str, Any]) -> Iterator[str]:
-    counts = sorted(found["dropped"].items(), key=lambda item: -item[1])
-    rows = [(name.replace("_", " "), float(n), f"{n:,}") for name, n in counts]
-    yield named_bars("Dropped, by reason", rows, "look")
-    for name, title in (("scripts", "Scripts of the letters"), ("languages", "Languages heard")):
-        for side, style in (("source", "one"), ("target", "two")):
-            shares = [(k, share) for k, share in found[name].get(side, {}).items() if share > 5e-4]
-            bars = [(key.lower(), share, f"{share:.1%}") for key, share in shares[:6]]
-            yield named_bars(f"{title}, {side}", bars, style)
-
-
 def _measures_page(found: dict[str, Any]) -> Iterator[str]:
     if not found["lengths"]:
         return
@@ -237,20 +187,6 @@ def _measures_page(found: dict[str, Any]) -> Iterator[str]:
         for name, row in found["lengths"].items()
     )
     yield f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
-
-
-def _series(name: str, style: str, bars: dict[str, Any]) -> Series:
-    return Series(name, style, bars["counts"], bars["width"])
-
-
-def _place(points: list[dict[str, Any]], case: dict[str, Any]) -> float:
-    """The last point that begins no later in the file than the case does."""
-    before = [
-        i
-        for i, point in enumerate(points)
-        if point["file"] == case["file"] and point["line"] <= case["line"]
-    ]
-    return float(max(before, default=0))
 
 
 def _paragraph(text: str) -> str:

@@ -15,10 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from difflib import get_close_matches
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
-import torch
-from jaxtyping import Bool
 from torch import Tensor, nn
 
 from headway.core.attention import MultiHeadAttention
@@ -37,14 +35,6 @@ _WRITTEN_OUT = (
 
 SwitchablePart = Callable[[], AbstractContextManager[None]]
 """Something that can be switched off: it is off while what this gives is open."""
-
-
-class Sublayer(NamedTuple):
-    """A part of a layer, and the connection around it."""
-
-    name: str
-    around: Residual
-    attention: MultiHeadAttention | None
 
 
 @contextmanager
@@ -106,26 +96,24 @@ def layers_of(model: nn.Module) -> dict[str, Layer]:
     }
 
 
-def sublayers(layer: Layer) -> list[Sublayer]:
-    """Those that a layer has, in their order."""
-    found = [
-        Sublayer("self", layer.around_self_attention, layer.self_attention),
-        Sublayer("feed_forward", layer.around_feed_forward, None),
-    ]
-    if layer.around_cross_attention is not None:
-        found.insert(1, Sublayer("cross", layer.around_cross_attention, layer.cross_attention))
-    return [one for one in found if hasattr(one.around, "norm")]  # else there is nothing inside
-
-
 def _parts_of_layer(path: str, layer: Layer) -> Iterator[tuple[str, SwitchablePart]]:
-    inside = sublayers(layer)
-    yield path, partial(_all_off, [one.around for one in inside])
+    sublayers: dict[str, tuple[Residual | None, MultiHeadAttention | None]] = {
+        "self": (layer.around_self_attention, layer.self_attention),
+        "cross": (layer.around_cross_attention, layer.cross_attention),
+        "feed_forward": (layer.around_feed_forward, None),
+    }
+    inside = [
+        (name, around, attention)
+        for name, (around, attention) in sublayers.items()
+        if around is not None and hasattr(around, "norm")  # else there is nothing inside
+    ]
+    yield path, partial(_passed_by, [around for _, around, _ in inside])
     for name, around, attention in inside:
-        yield f"{path}.{name}", partial(_all_off, [around])
+        yield f"{path}.{name}", partial(_passed_by, [around])
         yield f"{path}.{name}.residual", partial(_without_residual, around)
         if attention is not None:
-            for head, off in enumerate(torch.eye(attention.heads, dtype=torch.bool)[:, None]):
-                yield f"{path}.{name}.head.{head}", partial(silenced, attention, off)
+            for head in range(attention.heads):
+                yield f"{path}.{name}.head.{head}", partial(_silenced, attention, head)
 
 
 def _examples(known: Iterable[str]) -> list[str]:
@@ -138,38 +126,25 @@ def _examples(known: Iterable[str]) -> list[str]:
 
 
 @contextmanager
-def silenced(attention: MultiHeadAttention, off: Bool[Tensor, "#rows heads"]) -> Iterator[None]:
-    """While it is open, what these heads found is zero before W_O: row by row of a batch, or, where
-    there is one row, in all."""
+def _silenced(attention: MultiHeadAttention, head: int) -> Iterator[None]:
+    """While it is open, what this head found is zero before W_O."""
 
     def zero(_: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor]:
-        heads = given[0].unflatten(-1, (off.shape[1], -1))  # [rows, (query,) heads, d_v]
-        shape = (len(off), *[1] * (heads.dim() - 3), off.shape[1], 1)
-        hidden = off.view(shape).to(heads.device)
-        return (heads.masked_fill(hidden, 0).flatten(-2),)
+        heads = given[0].unflatten(-1, (attention.heads, -1)).clone()  # [.., heads, d_v]
+        heads[..., head, :] = 0
+        return (heads.flatten(-2),)
 
     with _removed(attention.to_output.register_forward_pre_hook(zero)):
         yield
 
 
 @contextmanager
-def passed_by(around: Residual, off: Bool[Tensor, " rows"]) -> Iterator[None]:
-    """While it is open, the stream passes this sub-layer unchanged: in these rows of a batch, or,
-    where there is one, in all."""
-
-    def pass_by(_: nn.Module, given: tuple[Any, ...], output: Tensor) -> Tensor:
-        x: Tensor = given[0]
-        return torch.where(off.view(-1, *[1] * (x.dim() - 1)).to(x.device), x, output)
-
-    with _removed(around.register_forward_hook(pass_by)):
-        yield
-
-
-@contextmanager
-def _all_off(arounds: Iterable[Residual]) -> Iterator[None]:
+def _passed_by(arounds: Iterable[Residual]) -> Iterator[None]:
+    """While it is open, the stream passes these sub-layers unchanged."""
     with ExitStack() as stack:
         for around in arounds:
-            stack.enter_context(passed_by(around, torch.tensor([True])))
+            hook = around.register_forward_hook(lambda _, given, output: given[0])
+            stack.enter_context(_removed(hook))
         yield
 
 

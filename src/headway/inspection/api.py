@@ -11,7 +11,6 @@ from jaxtyping import Float
 
 from headway.core.runtime import Device
 from headway.inspection.ablation import switched
-from headway.inspection.forced_decoding import beginning, begun, refuse_beside_force
 from headway.inspection.inspected_model import InspectedModel, Passage, open_inspected
 from headway.inspection.tracing import Array, traced
 from headway.operations.argument_types import string, strings
@@ -40,7 +39,6 @@ def inspect(
     target: str | None = None,
     *,
     off: str | Sequence[str] = (),
-    force: str | Sequence[str] = (),
     tag: str | None = None,
     device: Device = "auto",
 ) -> Inspected:
@@ -48,24 +46,14 @@ def inspect(
 
     `target` is followed as if the model had written it; without it, it writes its own. `off` are
     parts that the model is without while it writes, such as "encoder.2.head.3" (see
-    `headway.inspection.ablation`), `force` words that are written, such as "3=street" (see
-    `headway.inspection.forced_decoding`). Raises ConfigError for what cannot be looked at so.
+    `headway.inspection.ablation`). Raises ConfigError for what cannot be looked at so.
     """
     text = string(text, "text")
     target = None if target is None else string(target, "target")
     off = [off] if isinstance(off, str) else strings(off, "off")
-    force = [force] if isinstance(force, str) else strings(force, "force")
-    if force:
-        refuse_beside_force(target)
     inspected = open_inspected(run, device=device, tag=tag)
-    begin, passage = list[int](), None
-    if force:
-        passage = inspected.passage_of(text)
-        begin = beginning(inspected, passage, force)
     with switched(inspected.model, off):
-        if passage is None:
-            return inspect_passage(inspected, inspected.passage_of(text, target))
-        return inspect_passage(inspected, begun(inspected, passage, begin))
+        return inspect_passage(inspected, inspected.passage_of(text, target))
 
 
 @torch.inference_mode()

@@ -12,7 +12,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headway.core.beam import Chosen, beam_search
-from headway.core.errors import ConfigError
 from headway.core.hypothesis import DecodingSettings, Hypothesis, Rules, diverged, penalty
 from headway.decoding.ranking import chunked_best
 from headway.inspection.inspected_model import DecodingInput
@@ -54,8 +53,6 @@ class Tree:
     finished: list[int]
     """Every finished node, best score first; those of `found` lead."""
     rules: Rules
-    forced: Sequence[int]
-    """What every hypothesis begins with."""
 
     def score(self, node: Node) -> float:
         """Log-probability over length penalty; of an unfinished one, if it ended here."""
@@ -87,29 +84,19 @@ class Tree:
 
 
 @torch.no_grad()
-def search_tree(
-    writing: DecodingInput, settings: DecodingSettings, forced: Sequence[int] = ()
-) -> Tree:
+def search_tree(writing: DecodingInput, settings: DecodingSettings) -> Tree:
     """The tree of the search that `settings` ask for, as a beam whatever their method.
 
-    With `forced` every hypothesis begins with these tokens, of which the last may be the end
-    marker. Raises ConfigError where no output may begin so, HeadwayError for a model that gives no
-    numbers.
+    Raises HeadwayError for a model that gives no numbers.
     """
-    end, n_tokens = writing.special.end, len(forced) - (writing.special.end in forced)
-    if {*forced} & {*writing.special.unwritten} or end in forced[:-1] or n_tokens > writing.limit:
-        raise ConfigError(
-            f"this output may begin with at most {writing.limit:,} ids of what may be written, and "
-            f"behind them the end marker {end}; got {list(forced)}. Force others."
-        )
     rules = writing.rules(settings)
-    notes = _Notes(rules, forced)
+    notes = _Notes(rules)
     found = beam_search(writing.decoder, *writing.started(), rules, notes.choose)[0]
     if not found:
         raise diverged()
     nodes = notes.read()
     ended = [place for place, node in enumerate(nodes) if node.fate == "finished"]
-    tree = Tree(nodes, found, ended, rules, forced)
+    tree = Tree(nodes, found, ended, rules)
     lead = [tree.along([*one.ids, rules.end])[-1] for one in found]
     rest = sorted(set(ended) - set(lead), key=lambda place: -tree.score(nodes[place]))
     return replace(tree, finished=lead + rest)
@@ -118,8 +105,8 @@ def search_tree(
 class _Notes:
     """Chooses as beam search does, and notes what it had to choose from; for one text."""
 
-    def __init__(self, rules: Rules, forced: Sequence[int]) -> None:
-        self.end, self.forced = rules.end, forced
+    def __init__(self, rules: Rules) -> None:
+        self.end = rules.end
         self.nodes: list[Node] = []
         self.beam = [ROOT]
         """For each row of the search the node that it continues."""
@@ -131,12 +118,8 @@ class _Notes:
         before: Float[Tensor, "1 rows"],
         count: int,
     ) -> Chosen:
-        """As `headway.core.beam.best`, but for tokens that are forced."""
-        if self.n_steps < len(self.forced):
-            place = torch.tensor([[self._forced_token(scores.shape[1])]], device=scores.device)
-            chosen = (before + scores.gather(1, place), place)
-        else:
-            chosen = chunked_best(scores, before, count)
+        """As `headway.core.beam.best`."""
+        chosen = chunked_best(scores, before, count)
         considered = (
             chunked_best(scores, before, count + min(count, MOST_PRUNED))[1].flatten().tolist()
         )
@@ -149,15 +132,6 @@ class _Notes:
                 self._noted(scores, sums, at, "pruned")
         self.beam = beam
         return chosen
-
-    def _forced_token(self, n_tokens: int) -> int:
-        token = self.forced[self.n_steps]
-        if not 0 <= token < n_tokens:
-            raise ConfigError(
-                f"an id is one of the vocabulary's, from 0 to {n_tokens - 1:,}; got {token:,}. "
-                "Force one of them."
-            )
-        return token
 
     def _noted(
         self,

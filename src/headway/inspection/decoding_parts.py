@@ -82,17 +82,13 @@ def parting(one: Sequence[DecodingStep], other: Sequence[DecodingStep]) -> int |
 
 def steps(analysis: PassageAnalysis) -> dict[str, Any]:
     """The passage as greedy search writes it, as the run's beam does, and as it is when the target
-    is fed (left out where that is just what the beam writes); where something is forced, as the
-    beam goes on from it. Ids are spelled in `pieces`.
-    """
+    is fed (left out where that is just what the beam writes). Ids are spelled in `pieces`."""
     inspected, passage = analysis.inspected, analysis.passage
-    writing, beam, greedy, forced = analysis.searches
+    writing, beam, greedy = analysis.searches
     settings = beam.rules.settings
     outputs = {"greedy": greedy.found[0].ids, "beam": beam.found[0].ids}
     if passage.target_ids != outputs["beam"]:
         outputs["target"] = passage.target_ids
-    if forced:
-        outputs["forced"] = forced.found[0].ids
     courses = {name: decoding_steps_of(writing, ids) for name, ids in outputs.items()}
     every = [seen for course in courses.values() for seen in course]
     used = {token for seen in every for token, _ in seen.likeliest}
@@ -104,7 +100,6 @@ def steps(analysis: PassageAnalysis) -> dict[str, Any]:
         "length_penalty": settings.length_penalty,
         "limit": writing.limit,
         "unwritten": list(inspected.special.unwritten),
-        "begin": list(analysis.begin),
         "pieces": analysis.spelled(used),
         "courses": {
             name: _step_columns(course, settings.length_penalty)
@@ -138,14 +133,13 @@ def _step_columns(course: Sequence[DecodingStep], alpha: float) -> dict[str, Any
 
 
 def beams(analysis: PassageAnalysis) -> dict[str, Any]:
-    """The tree of the run's beam search for the passage; where something is forced, of one
-    that begins so.
+    """The tree of the run's beam search for the passage.
 
     Columns of `nodes` are in the order of
     `headway.inspection.beam_tree.Tree.nodes`; a score is `total` over the depth's penalty.
     """
     inspected, passage = analysis.inspected, analysis.passage
-    writing, tree = analysis.searches.writing, analysis.searches.shown
+    writing, tree, _ = analysis.searches
     settings = tree.rules.settings
     deepest = max(node.depth for node in tree.nodes)
 
@@ -165,7 +159,6 @@ def beams(analysis: PassageAnalysis) -> dict[str, Any]:
         "beam": settings.beam,
         "length_penalty": settings.length_penalty,
         "limit": writing.limit,
-        "begin": list(analysis.begin),
         "pieces": analysis.spelled(node.token for node in tree.nodes),
         "penalties": [
             finite(float(penalty(depth, settings.length_penalty)))
@@ -191,9 +184,9 @@ def _tree_columns(tree: Tree) -> dict[str, Any]:
 
 def _rivals(writing: DecodingInput, tree: Tree) -> dict[str, Hypothesis]:
     """What greedy search would have given, and the same beam without length penalty."""
-    settings, forced = tree.rules.settings, tree.forced
+    settings = tree.rules.settings
     others = {
         "greedy": replace(settings, beam=1, n_best=1),
         "unpenalized": replace(settings, length_penalty=0.0, n_best=1),
     }
-    return {name: search_tree(writing, one, forced).found[0] for name, one in others.items()}
+    return {name: search_tree(writing, one).found[0] for name, one in others.items()}

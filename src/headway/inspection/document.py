@@ -13,7 +13,6 @@ import numpy as np
 from headway.core.errors import ConfigError, RunError, command
 from headway.exchange.curves import counts, curves, planned, scores, thinned
 from headway.inspection.concepts import order_known_by, positions
-from headway.inspection.forced_decoding import beginning, refuse_beside_force
 from headway.inspection.html_page import missing, packed
 from headway.inspection.inspected_model import InspectedModel, open_inspected
 from headway.inspection.passage_analysis import ROOM, Intervention, PassageAnalysis
@@ -28,7 +27,7 @@ PARTS = {
     "cells": "headway.inspection.cell_numbers:cells",
     "steps": "headway.inspection.decoding_parts:steps",
     "beams": "headway.inspection.decoding_parts:beams",
-    "layers": "headway.inspection.layers:layers",
+    "lens": "headway.inspection.logit_lens:lens",
     "changes": "headway.inspection.changes:changes",
     "ideas": "headway.inspection.concepts:ideas",
 }
@@ -42,35 +41,24 @@ def sentence(
     target: str | None = None,
     parts: Iterable[str] = tuple(PARTS),
     *,
-    begin: Sequence[int] = (),
     off: Sequence[str] = (),
-    force: Sequence[str] = (),
     room: int | None = ROOM,
 ) -> dict[str, Any]:
-    """The document of one text; `target` is followed as if the model had written it; `begin` are
-    ids that an output is made to begin with, beside those that are written freely. What changes
-    without the parts that are `off` (`headway.inspection.ablation`) and with the words of `force`
-    (`forced_decoding.py`) is the part `changes`; the others show the model as it is. `room`
-    is how many bytes of exact numbers it may have, None for all.
+    """The document of one text; `target` is followed as if the model had written it. What changes
+    without the parts that are `off` (`headway.inspection.ablation`) is the part `changes`; the
+    others show the model as it is. `room` is how many bytes of exact numbers it may have, None for
+    all.
 
-    Raises ConfigError for a text that cannot be looked at (see `InspectedModel.passage_of`),
-    and where words are forced into a target or behind a beginning that is given.
+    Raises ConfigError for a text that cannot be looked at (see `InspectedModel.passage_of`).
     """
-    if force:
-        refuse_beside_force(target, begin)
     passage = inspected.passage_of(text, target)
-    if force:
-        begin = beginning(inspected, passage, force)
-    analysis = PassageAnalysis(
-        inspected, passage, begin, Intervention(off, force, target is not None), room
-    )
+    analysis = PassageAnalysis(inspected, passage, Intervention(off, target is not None), room)
     found: dict[str, Any] = {
         "text": passage.text,
         "left_out": passage.left_out,
         "translation": passage.target,
         "forced": target is not None,
         "off": list(off),
-        "force": list(force),
     }
     for part in parts:
         module, _, maker = PARTS[part].partition(":")

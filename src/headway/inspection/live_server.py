@@ -37,9 +37,7 @@ class LiveRequest(BaseModel, strict=True):
 
     text: str = Field(max_length=MOST_CHARACTERS)
     target: str | None = Field(None, max_length=MOST_CHARACTERS)
-    begin: list[int] = Field([], max_length=MOST_IN_LIST)
     off: list[str] = Field([], max_length=MOST_IN_LIST)
-    force: list[str] = Field([], max_length=MOST_IN_LIST)
 
 
 Look = Callable[..., dict[str, Any]]

@@ -23,13 +23,6 @@ class Searches(NamedTuple):
     """As the run translates, with a beam whatever its method. Of as many hypotheses as the beam is
     wide, so that the winner's rivals are finished too; the winner is the same."""
     greedy: Tree
-    forced: Tree | None
-    """As `beam`, of an output that is made to begin with some tokens; None where none are given."""
-
-    @property
-    def shown(self) -> Tree:
-        """The one that a reader asked for."""
-        return self.beam if self.forced is None else self.forced
 
 
 def writing_of(
@@ -113,8 +106,6 @@ class Intervention(NamedTuple):
 
     off: Sequence[str] = ()
     """Parts of the model that are switched off; see `headway.inspection.ablation`."""
-    force: Sequence[str] = ()
-    """Words that are written; see `headway.inspection.forced_decoding`."""
     follows_target: bool = False
     """Whether the target was given, and is followed without these parts too."""
 
@@ -126,15 +117,12 @@ class PassageAnalysis:
         self,
         inspected: InspectedModel,
         passage: Passage,
-        begin: Sequence[int] = (),
         change: Intervention = Intervention(),  # noqa: B008  # it cannot change
         room: int | None = ROOM,
     ) -> None:
-        """`begin`: ids that an output is to begin with, beside what is written freely; `change` is
-        for the part that shows one; `room` is how many bytes of exact numbers are shown, None for
-        all."""
-        self.inspected, self.passage, self.begin, self.change = inspected, passage, begin, change
-        self.room = room
+        """`change` is for the part that shows one; `room` is how many bytes of exact numbers are
+        shown, None for all."""
+        self.inspected, self.passage, self.change, self.room = inspected, passage, change, room
 
     def shown(self, ids: Sequence[int]) -> list[str]:
         """Pieces as a reader would write them."""
@@ -165,7 +153,6 @@ class PassageAnalysis:
             writing,
             search_tree(writing, wide),
             search_tree(writing, replace(wide, beam=1, n_best=1)),
-            search_tree(writing, wide, self.begin) if self.begin else None,
         )
 
     @cached_property

@@ -80,21 +80,16 @@ def look_of_encoder(found: "Attention", sentence: PronounSentence) -> Look:
     return Look(weights, words.labels, words.labels, words.labels.index(PRONOUN), *nouns)
 
 
-def look_of_decoder(found: "Attention", sentence: PronounSentence, at: int) -> Look:
-    """Its focus is the step that writes character `at` of the translation."""
+def look_of_naming(found: "Attention", sentence: PronounSentence) -> Look:
+    """Decoder-to-encoder attention: *it* is the step that names the antecedent once more."""
     words = words_of(found.source_tokens)
     # Row i was fed piece i and writes the next one; the last row writes the end marker.
     written = words_of([*found.target_tokens[1:], found.source_tokens[-1]])
     ends = np.cumsum([len(label) for label in written.labels])
     weights = merge_pieces(found.cross, written.groups, words.groups)
-    focus = int(np.searchsorted(ends, at, side="right"))
+    focus = int(np.searchsorted(ends, sentence.named_at, side="right"))
     nouns = [words.labels.index(noun) for noun in (sentence.antecedent, sentence.rival)]
     return Look(weights, written.labels, words.labels, focus, *nouns)
-
-
-def look_of_naming(found: "Attention", sentence: PronounSentence) -> Look:
-    """Decoder-to-encoder attention: *it* is the step that names the antecedent once more."""
-    return look_of_decoder(found, sentence, sentence.named_at)
 
 
 def clearest_head(looks: Sequence[Look]) -> Head:

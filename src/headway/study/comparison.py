@@ -1,10 +1,7 @@
 """Several runs of one task, compared: everything that `headway compare` says, ready for JSON."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +10,6 @@ import torch
 
 from headway.core.errors import ConfigError
 from headway.core.runtime import cpu_name
-from headway.languages.scripts import UNSPACED
 from headway.metrics.corpus_scores import with_interval
 from headway.operations.shipped import open_folder
 from headway.runs.settings import task_of
@@ -230,49 +226,13 @@ def rankings(examined: Mapping[str, RunResults]) -> list[dict[str, Any]]:
 def side_by_side(
     entrants: Mapping[str, Entrant], rows: Rows, examined: Mapping[str, RunResults], most: int
 ) -> list[dict[str, Any]]:
-    """At most so many examples under each run, with the words that are not in all outputs."""
+    """At most so many examples, and what each run makes of them."""
     shown = next(iter(entrants.values())).shown
     worded = [i for i in range(len(rows)) if rows[i][0].strip()]
     found = []
     for place in chosen(len(worded), most):
         i = worded[place]
-        outputs = {name: one.output(i) for name, one in examined.items()}
         given, wanted = shown(rows[i])
-        marked = zip(outputs.items(), differing(list(outputs.values())), strict=True)
-        found.append(
-            {
-                "given": given,
-                "wanted": wanted,
-                "outputs": [
-                    {"run": name, "text": text, "differs": spans} for (name, text), spans in marked
-                ],
-            }
-        )
+        outputs = [{"run": name, "text": one.output(i)} for name, one in examined.items()]
+        found.append({"given": given, "wanted": wanted, "outputs": outputs})
     return found
-
-
-WORD = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+|[^\w\s]")
-
-Span = tuple[int, int]
-
-
-def differing(texts: Sequence[str]) -> list[list[Span]]:
-    """Of each text, where words begin and end that do not match one in every other text.
-
-    Two texts are matched by their longest common blocks (`difflib`); signs are words.
-    """
-    words = [[found.span() for found in WORD.finditer(text)] for text in texts]
-    written = [
-        [text[begin:end] for begin, end in spans] for text, spans in zip(texts, words, strict=True)
-    ]
-    n_matched = [[0] * len(spans) for spans in words]
-    for one, other in combinations(range(len(texts)), 2):
-        matcher = SequenceMatcher(None, written[one], written[other], autojunk=False)
-        for first, second, length in matcher.get_matching_blocks():
-            for i in range(length):
-                n_matched[one][first + i] += 1
-                n_matched[other][second + i] += 1
-    return [
-        [span for span, n in zip(spans, matched, strict=True) if n < len(texts) - 1]
-        for spans, matched in zip(words, n_matched, strict=True)
-    ]

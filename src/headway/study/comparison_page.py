@@ -9,8 +9,6 @@ from headway.plots import STYLES, Line, lines
 from headway.study import comparison_tables as wording
 
 _STYLE = """
-mark { background: none; color: inherit; text-decoration: underline wavy var(--look);
-  text-decoration-thickness: 1.5px; text-underline-offset: 0.2em; }
 caption { text-align: left; font-weight: 600; padding: 0.2rem 0; }
 th[scope="row"] { text-align: left; font-weight: normal; white-space: pre; }
 tr > :first-child { position: sticky; left: 0; background: var(--paper); }
@@ -108,24 +106,14 @@ def _side_by_side(found: Mapping[str, Any]) -> Iterator[str]:
     if not found["side_by_side"]:
         return
     yield "<h2>Side by side</h2>"
-    yield '<p class="soft">Words that are not in all outputs are underlined.</p>'
     for number, example in enumerate(found["side_by_side"], 1):
-        rows = [("given", _text(example["given"], [])), ("wanted", _text(example["wanted"], []))]
-        rows += [(out["run"], _text(out["text"], out["differs"])) for out in example["outputs"]]
+        rows = [("given", example["given"]), ("wanted", example["wanted"])]
+        rows += [(output["run"], output["text"]) for output in example["outputs"]]
         cells = "".join(
-            f'<tr><th scope="row">{escape(name)}</th><td dir="auto">{text}</td></tr>'
+            f'<tr><th scope="row">{escape(name)}</th><td dir="auto">{escape(text)}</td></tr>'
             for name, text in rows
         )
         yield f'<table class="side"><caption>{number}</caption>{cells}</table>'
-
-
-def _text(text: str, spans: Sequence[Sequence[int]]) -> str:
-    """A text with some of it marked."""
-    parts, last = [], 0
-    for begin, end in wording.joined(text, spans):
-        parts += [escape(text[last:begin]), f"<mark>{escape(text[begin:end])}</mark>"]
-        last = end
-    return "".join([*parts, escape(text[last:])])
 
 
 def _notes(found: Mapping[str, Any]) -> Iterator[str]:

@@ -109,17 +109,6 @@ def notes(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"speed and memory were measured now, on {machine['name']} with {threads}."
 
 
-def joined(text: str, spans: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
-    """Spans, those as one that white space alone parts."""
-    found: list[tuple[int, int]] = []
-    for begin, end in spans:
-        if found and not text[found[-1][1] : begin].strip():
-            found[-1] = found[-1][0], end
-        else:
-            found.append((begin, end))
-    return found
-
-
 def duration(seconds: float) -> str:
     """In the two largest units."""
     minutes, rest = divmod(round(seconds), 60)

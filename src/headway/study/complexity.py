@@ -8,8 +8,7 @@ import math
 import platform
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -73,7 +72,6 @@ def measured(sweep: Sweep, advance: Callable[[str], None]) -> dict[str, Any]:
         "layers": [row(name, sweep, over_n, over_d, reached) for name in sweep.layers],
         "over_n": over_n,
         "over_d": over_d,
-        "crossings": crossings(over_n, sweep),
     }
 
 
@@ -203,50 +201,6 @@ def row(
         "longest_path": layer_type.longest(reached, sweep.reach),
         **fits,
     }
-
-
-class Crossing(NamedTuple):
-    """Which of two curves ends above the other, and since when."""
-
-    case: Literal["above", "below", "crossing"]
-    """The first is above at every n; not above at the largest; above from `n` on."""
-    n: float | None = None
-
-
-def crossings(over_n: list[Point], sweep: Sweep) -> dict[str, dict[str, Any]]:
-    """The lengths at which self-attention begins to cost more than each other layer."""
-    found: dict[str, dict[str, Any]] = {}
-    if "attention" not in sweep.layers:
-        return found
-    for name in sweep.layers:
-        if name not in ("attention", "projected"):
-            found[name] = {}
-            for value in ("operations", "cpu_s", "wall_s"):
-                at = crossing(over_n, "attention", name, value)
-                found[name][value] = None if at is None else at._asdict()
-    return found
-
-
-def crossing(points: list[Point], first: str, second: str, value: str) -> Crossing | None:
-    """Whether the first's curve ends above the second's, and where it rose above it or met it for
-    the last time: a straight line between logarithms. None where the clock saw too little."""
-    curves = [
-        {p["n"]: math.log(p[value]) for p in seen(points, value) if p["layer"] == k}
-        for k in (first, second)
-    ]
-    lengths = sorted(curves[0].keys() & curves[1].keys())
-    gaps = [(math.log(n), curves[0][n] - curves[1][n]) for n in lengths]
-    if not gaps:
-        return None
-    last = gaps[-1][1]
-    rises = [
-        math.exp(x + (y - x) * low / (low - high))
-        for (x, low), (y, high) in pairwise(gaps)
-        if low <= 0 <= high and low < high
-    ]
-    if last >= 0 and rises:
-        return Crossing("crossing", rises[-1])
-    return Crossing("above" if last > 0 else "below")
 
 
 def machine(device: str) -> str:

@@ -41,7 +41,6 @@ def lines(found: dict[str, Any]) -> list[str]:
         "",
         f"{TIMES[clock]} (ms), n = {found['n']:,}",
         *aligned(grid(found["over_d"], "d", lambda p: f"{1e3 * p[clock]:,.3g}")),
-        *crossing_lines(found),
     ]
 
 
@@ -85,24 +84,6 @@ def dilation_lines(found: dict[str, Any]) -> list[str]:
         "dilated: the middle one of the layers that reach from end to end, at "
         f"n = {found['reached']:,} of inputs {found['dilation']:,} apart"
     ]
-
-
-def crossing_lines(found: dict[str, Any]) -> list[str]:
-    """From which length on self-attention costs more."""
-    said = []
-    for name, at in found["crossings"].items():
-        operations, time = since(at["operations"]), since(at[found["clock"]])
-        said.append(f"  {LAYER_TYPES[name].title}: operations {operations}; time {time}")
-    return ["", "self-attention costs more than", *said] if said else []
-
-
-def since(at: dict[str, Any] | None) -> str:
-    """A `Crossing` in words."""
-    if at is None:
-        return "not known: too short for the clock"
-    if at["case"] == "crossing":
-        return f"from n = {at['n']:,.0f}"
-    return "at all of these lengths" if at["case"] == "above" else "not at the longest of these"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

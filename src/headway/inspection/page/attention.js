@@ -1,8 +1,7 @@
-/* Attention: every layer and head as a small map; those that are chosen, large, with what they do. */
+/* Attention: every layer and head as a small map; those that are chosen, large. */
 
 import { h, clear, keptFocus, onceNear, roving } from "./dom.js";
 import { inflated } from "./data.js";
-import { percent } from "./numbers.js";
 import { colourScale, entries, fedTokens, lines, matrix, paint, shownMap } from "./maps.js";
 
 export const part = "attention";
@@ -12,15 +11,11 @@ export const words = {
     title: "Attention", lead: "Who looks at whom, in every layer and head. Each row of a map is one token that looks, and adds up to 100 %. Choose a map to enlarge it, then a cell of it to see every number behind it.",
     "encoder.self": "Source looks at itself", "decoder.self": "Written looks at itself", "decoder.cross": "Written looks at source",
     kind: "Which attention", unit: "Unit", word: "Words", piece: "Pieces", markers: "Show markers",
-    order: "Order", byLayer: "layer and head", layer: "Layer {layer}", head: "Head {head}", layers: "Layer", heads: "Head", mean: "Mean", meanOf: "mean of heads", all: "All layers",
+    layer: "Layer {layer}", head: "Head {head}", layers: "Layer", heads: "Head", meanOf: "mean of heads", all: "All layers",
     form: "Form", matrix: "Map", lines: "Lines", hold: "Hold beside", release: "Take away",
     weight: "Weight:", masked: "hidden by the mask", point: "Point at a cell, or move with the arrow keys.", pointWord: "Point at a word.",
     move: "The arrow keys move, Enter shows the numbers of a cell.",
     source: "source", fed: "fed ▸ then written", seen: "fed", writes: "writes {piece}",
-    habits: "What this head does here", share: "Weight that goes there; the mark is what equal weights would pay.",
-    name: "{where}: {what}", spread: "Spread of the weights (100 %: all alike): {spread}.", short: "L{layer} H{head}",
-    "h previous": "previous", "h itself": "itself", "h next": "next", "h same word": "same piece", "h punctuation": "punctuation", "h first": "first token",
-    "h marker": "marker", "h same place": "same place", "h diffuse": "diffuse", "h mixed": "mixed",
     numbers: "Every number of this cell ↓",
     error: "Weights in maps are rounded to steps of 1/255 (off by at most 0.2 %).",
   },
@@ -28,22 +23,18 @@ export const words = {
     title: "注意力", lead: "每一层、每个头里谁在看谁。图中每一行是一个查询词，整行之和为 100 %。选一幅图可放大，再选其中一格可看到背后的每个数字。",
     "encoder.self": "原文看原文", "decoder.self": "输出看输出", "decoder.cross": "输出看原文",
     kind: "哪种注意力", unit: "单位", word: "词", piece: "子词", markers: "显示特殊符号",
-    order: "排序", byLayer: "按层与头", layer: "第 {layer} 层", head: "头 {head}", layers: "层", heads: "头", mean: "平均", meanOf: "各头平均", all: "所有层",
+    layer: "第 {layer} 层", head: "头 {head}", layers: "层", heads: "头", meanOf: "各头平均", all: "所有层",
     form: "形式", matrix: "方格", lines: "连线", hold: "留作对照", release: "移除对照",
     weight: "权重：", masked: "被掩码遮住", point: "指向一格，或用方向键移动。", pointWord: "指向一个词。",
     move: "方向键移动，回车显示该格的数字。",
     source: "原文", fed: "输入 ▸ 随后写出", seen: "输入", writes: "写出 {piece}",
-    habits: "这个头在这里做什么", share: "落在该处的权重；竖线是平均分配时的份额。",
-    name: "{where}：{what}", spread: "权重的分散程度（100 %：完全均匀）：{spread}。", short: "层{layer} 头{head}",
-    "h previous": "前一个", "h itself": "自己", "h next": "后一个", "h same word": "相同子词", "h punctuation": "标点", "h first": "首个",
-    "h marker": "特殊符号", "h same place": "相同位置", "h diffuse": "分散", "h mixed": "混合",
     numbers: "这一格的每个数字 ↓",
     error: "图中的权重按 1/255 取整（误差不超过 0.2 %）。",
   },
 };
 
 /* What a reader has set stays for the next sentence. */
-const set = { kind: null, words: true, markers: true, order: "layer", form: "matrix", layer: null, head: null, held: null };
+const set = { kind: null, words: true, markers: true, form: "matrix", layer: null, head: null, held: null };
 
 export function draw(root, context) {
   const names = context.part.kinds.map(({ kind }) => kind);
@@ -84,7 +75,7 @@ async function opened({ part, sentence, t }) {
     const weights = (r, c) => starts.reduce((sum, start) => sum + maps.values[start + r * n + c], 0) / (255 * starts.length);
     return shownMap(weights, (r, c) => visible.values[r * n + c], rows, columns);
   };
-  return { kind, nLayers, nHeads, rows, columns, map, axes: { rows: t(sides.rows), columns: t(sides.columns === "fed" ? "seen" : sides.columns) } };
+  return { nLayers, nHeads, rows, columns, map, axes: { rows: t(sides.rows), columns: t(sides.columns === "fed" ? "seen" : sides.columns) } };
 }
 
 function drawn(view, context, again) {
@@ -98,71 +89,50 @@ function drawn(view, context, again) {
   };
   const overview = grid(view, context, show);
   queueMicrotask(show); // when it has a width
-  return [toolbar(view, context, again), colourScale(t),
+  return [toolbar(context, again), colourScale(t),
     h("div", { class: `spread${both ? " two" : ""}${view.nHeads > 5 ? " many" : ""}${view.columns.length > 36 ? " long" : ""}` }, overview, stage),
     h("p", { class: "soft" }, t("error"))];
 }
 
-function toolbar({ kind, nLayers }, { part, t }, again) {
+function toolbar({ part, t }, again) {
   const change = (values) => { Object.assign(set, values); again(); };
   const choice = (label, options, current, choose) => h("div", { class: "choose", role: "group", "aria-label": label },
     options.map(([value, text]) => h("button", {
       type: "button", "aria-pressed": String(value === current), on: { click: () => choose(value) },
     }, text)));
-  const orders = [["layer", t("byLayer")], ...kind.habits.names.map((name) => [name, t(`h ${name}`)]),
-    ["diffuse", t("h diffuse")]];
-  const order = h("select", { on: { change: (event) => change({ order: event.target.value }) } },
-    orders.map(([value, text]) => h("option", { value }, text)));
-  order.value = orders.some(([value]) => value === set.order) ? set.order : "layer";
   const markers = h("input", { type: "checkbox", checked: set.markers, on: { change: (event) => change({ markers: event.target.checked }) } });
   return h("div", { class: "toolbar" },
     choice(t("kind"), part.kinds.map(({ kind: one }) => [one, t(one)]), set.kind,
       (one) => change({ kind: one, layer: null, head: null, held: null })),
     choice(t("unit"), [[true, t("word")], [false, t("piece")]], set.words, (value) => change({ words: value })),
     choice(t("form"), [["matrix", t("matrix")], ["lines", t("lines")]], set.form, (form) => change({ form })),
-    h("label", {}, markers, " ", t("markers")), nLayers * kind.shape[1] > 1 && h("label", {}, t("order"), " ", order));
-}
-
-/* How much of a head is what they are sorted by; null where that cannot be said. */
-function measure({ kind }, order, layer, head) {
-  if (order === "diffuse") return kind.habits.spread[layer][head];
-  return kind.habits.shares[layer][head][kind.habits.names.indexOf(order)] ?? null;
+    h("label", {}, markers, " ", t("markers")));
 }
 
 function grid(view, context, show) {
-  const { nLayers, nHeads, kind } = view;
+  const { nLayers, nHeads } = view;
   const { t } = context;
   const heads = [...Array(nHeads).keys()];
   const layers = [...Array(nLayers).keys()];
   const tiles = [];
   const pressed = () => tiles.forEach(({ element, layer, head }) =>
     element.setAttribute("aria-pressed", String(layer === set.layer && head === set.head)));
-  const tile = (layer, head, note) => {
+  const tile = (layer, head) => {
     const canvas = h("canvas", { "aria-hidden": "true", style: { "--shape": `${view.columns.length} / ${view.rows.length}` } });
     onceNear(canvas, () => paint(canvas, view.map(layer, head)));
-    const label = t("name", { where: place(layer, head, t), what: note });
+    const label = place(layer, head, t);
     const element = h("button", {
       type: "button", class: "tile", "aria-label": label, title: label,
       on: { click: () => { Object.assign(set, { layer, head }); pressed(); show(); } },
-    }, canvas, h("span", { class: "note" }, note));
+    }, canvas);
     tiles.push({ element, layer, head });
     return element;
   };
-  const known = set.order === "diffuse" || kind.habits.names.includes(set.order);
-  let found;
-  if (known) {
-    const all = layers.flatMap((layer) => heads.map((head) => ({ layer, head, value: measure(view, set.order, layer, head) })));
-    all.sort((a, b) => (b.value ?? -1) - (a.value ?? -1));
-    found = h("div", { class: "sorted" }, all.map(({ layer, head, value }) => h("div", {},
-      tile(layer, head, value === null ? "–" : percent(value)), h("span", { class: "soft" }, t("short", { layer, head })))));
-  } else {
-    const named = (layer, head) => t(`h ${kind.habits.heads[layer][head]}`);
-    const corner = h("span", { class: "soft ends" }, `${t("heads")} →`, h("br"), `${t("layers")} ↓`);
-    found = h("div", { class: "by-layer", style: { "--heads": String(nHeads + (nHeads > 1 ? 1 : 0)) } },
-      corner, heads.map((head) => h("span", { class: "soft over" }, String(head))), nHeads > 1 && h("span", { class: "soft over" }, "⌀"),
-      layers.map((layer) => [h("span", { class: "soft" }, String(layer)),
-        heads.map((head) => tile(layer, head, named(layer, head))), nHeads > 1 && tile(layer, null, t("mean"))]));
-  }
+  const corner = h("span", { class: "soft ends" }, `${t("heads")} →`, h("br"), `${t("layers")} ↓`);
+  const found = h("div", { class: "by-layer", style: { "--heads": String(nHeads + (nHeads > 1 ? 1 : 0)) } },
+    corner, heads.map((head) => h("span", { class: "soft over" }, String(head))), nHeads > 1 && h("span", { class: "soft over", title: t("meanOf") }, "⌀"),
+    layers.map((layer) => [h("span", { class: "soft" }, String(layer)),
+      heads.map((head) => tile(layer, head)), nHeads > 1 && tile(layer, null)]));
   pressed();
   roving(found, ".tile");
   return h("div", { class: "overview" }, found);
@@ -197,28 +167,12 @@ function panel({ layer, head }, held, view, context, again) {
   const numbers = h("a", { href: "#cells", hidden: !marked }, t("numbers"));
   context.onChoose(numbers, ({ cell: now }) => { numbers.hidden = now?.kind !== set.kind || now.layer !== layer; });
   return h("figure", { class: "panel" },
-    h("figcaption", {}, h("b", {}, label), head !== null && h("span", { class: "badge" }, t(`h ${view.kind.habits.heads[layer][head]}`)),
-      numbers, (held || set.held === null) && hold),
-    body, head !== null && habits(view, layer, head, t));
+    h("figcaption", {}, h("b", {}, label), numbers, (held || set.held === null) && hold),
+    body);
 }
 
 /* In which head of a layer a cell of the mean is largest. */
 function strongest(view, layer, i, j) {
   const weight = (head) => view.map(layer, head).values[i * view.columns.length + j];
   return [...Array(view.nHeads).keys()].reduce((best, head) => (weight(head) > weight(best) ? head : best), 0);
-}
-
-/* Bars: where a head's weight goes, beside what equal weights would pay. */
-function habits({ kind }, layer, head, t) {
-  const { names, shares, even, spread } = kind.habits;
-  const bars = names.map((name, i) => ({ name: t(`h ${name}`), share: shares[layer][head][i], even: even[i] }))
-    .filter(({ share }) => share !== null).sort((a, b) => b.share - a.share);
-  return h("details", { class: "habits", open: true }, h("summary", {}, t("habits")),
-    h("ul", { class: "bars" }, bars.map(({ name, share, even: mark }) => h("li", {},
-      h("span", { class: "name" }, name),
-      h("span", { class: "track", "aria-hidden": "true" },
-        h("span", { class: "fill", style: { width: `${100 * share}%` } }), h("span", { class: "even", style: { left: `${100 * mark}%` } })),
-      h("span", { class: "value" }, percent(share))))),
-    h("p", { class: "soft" }, t("share")),
-    h("p", {}, t("spread", { spread: percent(spread[layer][head]) })));
 }

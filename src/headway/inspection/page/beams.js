@@ -25,7 +25,6 @@ export const words = {
     isPruned: "Pruned: the beam has room for {beam} only.",
     isFinished: "Finished: it ends in the end marker. It is number {place} of the finished ones.",
     isOpen: "Given up when the search ended: even if nothing more of its probability were lost up to the longest length, its score could not exceed {bound}.",
-    isForced: "Forced: it was given.",
     why: "Why the winner won",
     won: "“{text}” has the best score: {log_prob} / {penalty} = {score}.",
     longer: "The runner-up is likelier ({log_prob}), but the winner is longer ({n} pieces against {m}), and what is longer is divided by more.",
@@ -38,7 +37,6 @@ export const words = {
     greedyOther: "Greedy search writes “{text}”, with the score {score}: at step {step} the winner was number {rank}, and a beam of 1 would have lost it.",
     ended: "The search ended after step {step}: nothing that was still open could win any more.",
     limit: "The search ended with step {step}: the longest output.",
-    forced: "The first {n} pieces were forced.",
     table: "What was found", place: "Place", found: "Text", pieces: "Pieces", log_prob: "Log-probability",
     penalty: "Length penalty", score: "Score", greedy: "greedy search", unpenalized: "without length penalty", choose: "show {text} in the tree",
   },
@@ -57,7 +55,6 @@ export const words = {
     isPruned: "剪去：束里只有 {beam} 个位置。",
     isFinished: "完成：以终止符结尾。它在完成的假设中排第 {place}。",
     isOpen: "搜索结束时放弃：即使一直到最大长度都不再损失概率，它的得分也不会超过 {bound}。",
-    isForced: "强制：它是给定的。",
     why: "胜者为什么胜出",
     won: "“{text}”得分最高：{log_prob} / {penalty} = {score}。",
     longer: "第二名概率更高（{log_prob}），但胜者更长（{n} 个子词对 {m} 个），更长的除以更大的数。",
@@ -70,7 +67,6 @@ export const words = {
     greedyOther: "贪心搜索写出“{text}”，得分 {score}：在第 {step} 步胜者排第 {rank}，束宽 1 会失去它。",
     ended: "搜索在第 {step} 步之后结束：仍在束中的都不可能再胜出。",
     limit: "搜索在第 {step} 步结束：已到最大长度。",
-    forced: "前 {n} 个子词是强制的。",
     table: "找到的结果", place: "名次", found: "文本", pieces: "子词数", log_prob: "对数概率",
     penalty: "长度惩罚", score: "得分", greedy: "贪心搜索", unpenalized: "无长度惩罚", choose: "在树中显示 {text}",
   },
@@ -221,8 +217,7 @@ function described(tree, place, t) {
   const step = tree.depth[place] - 1;
   const text = spelled(tree.path(place).map((one) => tree.piece(one)));
   const bound = tree.total[place] / ((5 + part.limit + 1) / 6) ** part.length_penalty;
-  const fate = step < part.begin.length && tree.fate[place] !== "p" ? "isForced"
-    : { k: "isKept", p: "isPruned", f: "isFinished", o: "isOpen" }[tree.fate[place]];
+  const fate = { k: "isKept", p: "isPruned", f: "isFinished", o: "isOpen" }[tree.fate[place]];
   return [
     h("p", { class: "so-far" }, h("span", { class: "soft" }, `${t("text")}: `), h("b", { dir: "auto" }, text || t("nothing"))),
     h("p", {}, t("sum", { total: short(tree.total[place], 4), penalty: short(tree.penalty(place)), score: short(tree.score(place), 4) }),
@@ -233,12 +228,11 @@ function described(tree, place, t) {
 }
 
 function reasons(tree, t) {
-  const { found, rivals, begin, limit } = tree.part;
+  const { found, rivals, limit } = tree.part;
   const [winner, second] = found;
   const own = short(winner.log_prob, 4);
   const quoted = (one) => cut(one.text, 160) || t("nothing");
   const said = [t("won", { ...numbers(winner), text: quoted(winner) })];
-  if (begin.length) said.unshift(t("forced", { n: begin.length }));
   if (!second) said.push(t("alone"));
   else {
     const key = second.log_prob > winner.log_prob ? (winner.n_tokens > second.n_tokens ? "longer" : "shorter")
@@ -248,7 +242,7 @@ function reasons(tree, t) {
   const { unpenalized, greedy } = rivals;
   said.push(unpenalized.wins ? t("unpenalizedSame")
     : t("unpenalizedOther", { ...numbers(unpenalized), text: quoted(unpenalized), own }));
-  const lost = tree.path(tree.winner).find((place) => tree.rank[place] > 1 && tree.depth[place] > begin.length);
+  const lost = tree.path(tree.winner).find((place) => tree.rank[place] > 1);
   said.push(greedy.wins ? t("greedySame") : t("greedyOther", { ...numbers(greedy), text: quoted(greedy),
     step: tree.depth[lost] - 1, rank: tree.rank[lost] }));
   said.push(t(tree.last === limit + 1 ? "limit" : "ended", { step: tree.last - 1 }));

@@ -8,7 +8,7 @@ export function connect({ sentence, arrived, say, t }) {
       const number = ++asked;
       const now = sentence();
       const given = { text: now.text, target: now.forced ? now.translation : null,
-        off: now.off ?? [], force: now.force ?? [], ...change };
+        off: now.off ?? [], ...change };
       say(t("waiting"));
       try {
         const answer = await fetch("look", {

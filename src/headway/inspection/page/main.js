@@ -18,7 +18,7 @@
      chosen    { token, layer, head, .. }: what the views share; choose({token: 3}) changes it, and
      onChoose(element, f)  calls f(chosen) whenever it does, as long as element is on the page
      live      null, or { ask(change) }: asks the server for another document of the sentence, such
-               as ask({text, target, off: [..], force: [..]}), and shows it
+               as ask({text, target, off: [..]}), and shows it
    A part that a model has not got is { missing: { en, zh } }: draw is not called, and there is no
    section; what there is not stands together at the end of the page, with its reason.
 
@@ -140,7 +140,7 @@ function typing(t) {
   target.value = now.forced ? now.translation : "";
   const send = (event) => {
     event.preventDefault();
-    live.ask({ text: text.value, target: target.value || null, force: [] });
+    live.ask({ text: text.value, target: target.value || null });
   };
   return h("form", { class: "typing", on: { submit: send } },
     h("label", { for: "text" }, t("text")), text,

@@ -6,19 +6,16 @@ import { percent, short, whole } from "./numbers.js";
 
 export const part = "steps";
 
-let forcing = false; // a reader has forced a piece, and waits for the page that shows it
-
 export const words = {
   en: {
     title: "Step by step",
     lead: "A text is written one piece at a time: what was written is fed back, and a probability comes out for every piece of the vocabulary. Move the slider, or click a piece, to see the step at which it was taken.",
-    greedy: "Greedy", beam: "Beam of {beam}", target: "Teacher-forced", forced: "Forced", text: "The text, fed", sayText: "the text",
-    sayGreedy: "greedy search", sayBeam: "the beam", sayTarget: "the target", sayForced: "the forced beginning",
+    greedy: "Greedy", beam: "Beam of {beam}", target: "Teacher-forced", text: "The text, fed", sayText: "the text",
+    sayGreedy: "greedy search", sayBeam: "the beam", sayTarget: "the target",
     greedyMeans: "Always the likeliest piece.",
     beamMeans: "The best of {beam} hypotheses that are written side by side.",
     targetMeans: "Whatever the model would have taken, the target's piece is fed next, as in training.",
     textMeans: "Whatever the model would have taken, the text's next piece is fed.",
-    forcedMeans: "The first {n} pieces are given; from there the beam goes on.",
     step: "Step", of: "{step} (0 to {last})", before: "Step before", after: "Next step",
     spoken: "step {step}: {piece}, {share}",
     fed: "Fed at step {step}", first: "The first query: nothing is written yet, the begin marker stands for it.",
@@ -29,7 +26,7 @@ export const words = {
     certain: "0: certain", uniform: "{most}: all {vocabulary} alike",
     looks: "Where it looks", looking: "Cross-attention of the alignment layer, mean of its heads, in %",
     blind: "This model gives no attention to its source.", none: "A model of text alone has no source to look at.",
-    kept: "kept", pruned: "pruned", barred: "barred", force: "Force", forceThis: "force {piece} at step {step}",
+    kept: "kept", pruned: "pruned", barred: "barred",
     likely: "Probability of what was taken", dotted: "underlined: not the likeliest piece", ahead: "dashed: still to come",
     parting: "orange edge: here it parts from the chosen row",
     same: "No difference: {one} and {other} write the same.",
@@ -42,13 +39,12 @@ export const words = {
   zh: {
     title: "逐步解码",
     lead: "文本一次写一个子词：已写出的被送回模型，模型为词表中的每个子词给出一个概率。移动滑块或点击子词，查看它被选中的那一步。",
-    greedy: "贪心", beam: "束宽 {beam}", target: "教师强制", forced: "强制", text: "送入文本", sayText: "文本",
-    sayGreedy: "贪心搜索", sayBeam: "束搜索", sayTarget: "指定的文本", sayForced: "强制的开头",
+    greedy: "贪心", beam: "束宽 {beam}", target: "教师强制", text: "送入文本", sayText: "文本",
+    sayGreedy: "贪心搜索", sayBeam: "束搜索", sayTarget: "指定的文本",
     greedyMeans: "每步都取最可能的子词。",
     beamMeans: "同时写 {beam} 个假设，取其中最好的。",
     targetMeans: "无论模型会选什么，下一步都送入指定的文本的子词，与训练时相同。",
     textMeans: "无论模型会选什么，下一步都送入文本的子词。",
-    forcedMeans: "前 {n} 个子词是给定的，之后由束搜索继续。",
     step: "步骤", of: "{step}（0 至 {last}）", before: "上一步", after: "下一步",
     spoken: "第 {step} 步：{piece}，{share}",
     fed: "第 {step} 步送入", first: "第一个查询：还没有写出任何内容，由起始符代替。",
@@ -59,7 +55,7 @@ export const words = {
     certain: "0：确定", uniform: "{most}：{vocabulary} 个完全一样",
     looks: "它在看哪里", looking: "对齐层的交叉注意力，各头平均，单位 %",
     blind: "此模型不给出对原文的注意力。", none: "纯语言模型没有原文可看。",
-    kept: "保留", pruned: "剪去", barred: "禁写", force: "强制", forceThis: "在第 {step} 步强制为 {piece}",
+    kept: "保留", pruned: "剪去", barred: "禁写",
     likely: "选中子词的概率", dotted: "下划线：不是最可能的子词", ahead: "虚线框：尚未写出",
     parting: "橙色边：从这里起与所选的一行不同",
     same: "没有差别：{one}与{other}写出的相同。",
@@ -86,7 +82,7 @@ export function draw(root, context) {
   const looked = lookedAt(part, t);
   const state = {
     course: names.includes(chosen.course) ? chosen.course : firstShown(part),
-    step: chosen.step ?? Math.max(0, part.begin.length - 1),
+    step: chosen.step ?? 0,
   };
 
   function show(change) {
@@ -101,7 +97,7 @@ export function draw(root, context) {
     clear(place);
     place.append(t("of", { step: state.step, last: course.taken.length - 1 }));
     clear(means);
-    means.append(h("b", {}, named(state.course)), ": ", t(`${role(part, state.course)}Means`, { beam: part.beam, n: part.begin.length }));
+    means.append(h("b", {}, named(state.course)), ": ", t(`${role(part, state.course)}Means`, { beam: part.beam }));
     names.forEach((name, i) => mark(rows[i], name));
     drawStrip();
     clear(now);
@@ -149,10 +145,6 @@ export function draw(root, context) {
       h("div", { class: "track" }, caption, strip, slider), by(1, t("after"), "▶")),
     now, h("ul", { class: "partings" }, inWords(context, show)));
   show({});
-  if (forcing && part.begin.length) {
-    forcing = false;
-    slider.focus({ preventScroll: true });
-  }
 }
 
 /* What a course is called: a model of text alone has no target, it is fed a text. */
@@ -160,8 +152,7 @@ function role(part, name) {
   return name === "target" && !part.source.length ? "text" : name;
 }
 
-function firstShown({ begin, source, courses }) {
-  if (begin.length) return "forced";
+function firstShown({ source, courses }) {
   return source.length || !courses.target ? "beam" : "target";
 }
 
@@ -200,28 +191,22 @@ function seen(context, course, { step }, looked) {
       entropy(part, course.entropies[step], t)));
 }
 
-function distribution({ part, sentence, live, t }, course, step) {
+function distribution({ part, sentence, t }, course, step) {
   const shares = course.probabilities[step];
   const rest = Math.max(0, 1 - shares.reduce((sum, share) => sum + share, 0));
   const fates = fatesBehind(sentence.beams, course.taken.slice(0, step));
   const fate = (id) => (part.unwritten.includes(id) ? "barred" : fates.get(id));
-  const force = (id) => live && !part.unwritten.includes(id) && h("button", {
-    type: "button", class: "force", "aria-label": t("forceThis", { piece: piece(part, id), step }),
-    on: { click: () => {
-      forcing = true;
-      live.ask({ begin: [...course.taken.slice(0, step), id], force: [] });
-    } } }, t("force"));
-  return h("ol", { class: `bars step-bars${live ? " live" : ""}` },
+  return h("ol", { class: "bars step-bars" },
     course.likeliest[step].map((id, i) => bar(piece(part, id), shares[i], id === course.taken[step] ? "taken" : "",
-      fate(id) && t(fate(id)), force(id))),
+      fate(id) && t(fate(id)))),
     part.vocabulary > shares.length && bar(t("others", { n: part.vocabulary - shares.length }), rest, "rest"));
 }
 
-function bar(name, share, kind, fate = "", force = null) {
+function bar(name, share, kind, fate = "") {
   return h("li", { class: kind },
     h("span", { class: "name", dir: "auto" }, name),
     h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: "fill", style: { width: `${100 * share}%` } })),
-    h("span", { class: "value" }, percent(share)), h("span", { class: "fate" }, fate), force);
+    h("span", { class: "value" }, percent(share)), h("span", { class: "fate" }, fate));
 }
 
 /* What the beam did with each piece behind this beginning, as far as its tree has it. */

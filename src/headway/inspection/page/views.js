@@ -5,7 +5,7 @@ import * as cells from "./cells.js";
 import * as beams from "./beams.js";
 import * as changes from "./changes.js";
 import * as ideas from "./ideas.js";
-import * as layers from "./layers.js";
+import * as lens from "./lens.js";
 import * as sentence from "./sentence.js";
 import * as steps from "./steps.js";
 import * as training from "./training.js";
@@ -14,7 +14,7 @@ export const VIEWS = [
   { id: "sentence", ...sentence },
   { id: "attention", ...attention },
   { id: "cells", ...cells },
-  { id: "layers", ...layers },
+  { id: "lens", ...lens },
   { id: "steps", ...steps },
   { id: "beams", ...beams },
   { id: "changes", ...changes },
