@@ -239,7 +239,7 @@ class Filling:
     def _take(self, file: OpenedFile, outcomes: Sequence[Outcome]) -> None:
         """What was made of the next units of a file; with the last of them it is written."""
         document = self._document(file)
-        made = [_writable(document, replace(one, evidence=())) for one in outcomes]
+        made = [writable(document, replace(one, evidence=())) for one in outcomes]
         file.outcomes += made
         reached = next((n for n, one in enumerate(made) if one.why_not == MISSING), len(made))
         if reached < len(made) or len(file.outcomes) < file.n_gaps:
@@ -266,7 +266,8 @@ def unit_of(gap: Unit, file: Path, accelerator: str = "") -> Unit:
     return replace(gap, file=shown(file), accelerator=accelerator)
 
 
-def _writable(document: Document, outcome: Outcome) -> Outcome:
+def writable(document: Document, outcome: Outcome) -> Outcome:
+    """The outcome, but left out where the file cannot hold its characters."""
     if outcome.segment is None or document.can_hold(outcome.segment):
         return outcome
     return replace(outcome, segment=None, why_not=UNWRITABLE, rejected=outcome.segment)

@@ -77,6 +77,8 @@ def route(
             return refuse(RefusedError("bad", str(error)))
         except ClientDisconnect:
             return Response(status_code=499)
+        finally:
+            await request.close()  # and with it the files of a form
 
     answered.__doc__ = handler.__doc__
     answered.__name__ = getattr(handler, "__name__", "answered")

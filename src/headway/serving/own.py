@@ -1,26 +1,141 @@
 """headway's own door, `/v1`: all that a translation tells."""
 
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
+from headway.core.errors import UserError
+from headway.serving.bodies import CorrectBody, TranslateBody, read
 from headway.serving.doors import body_of, caller_of, route
-from headway.serving.requests import AUTO, RefusedError, TranslationRequest
+from headway.serving.requests import Answer, Caller, TranslationRequest
+from headway.serving.review import CorrectionKeeper
 from headway.serving.service import Service
 
+AT_ONCE = 16
+"""Texts of one stream that are on their way."""
 
-def routes(service: Service) -> list[Route]:
-    """`POST /v1/translate`."""
 
-    async def translate(request: Request) -> Response:
-        given = await body_of(request)
-        texts = given.get("texts", given.get("text"))
-        texts = [texts] if isinstance(texts, str) else texts
-        if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
-            raise RefusedError("bad", '"texts" is a list of strings')
-        wanted = TranslationRequest(texts, given.get("target", ""), given.get("source", AUTO))
-        answers = await service.translate(wanted, caller_of(request))
-        rows = [{"text": one.text, "source": one.source, "origin": one.origin} for one in answers]
-        return JSONResponse({"translations": rows})
+def routes(service: Service, corrections: CorrectionKeeper | None = None) -> list[Route]:
+    """`/v1/translate`, `/v1/languages`, and `/v1/correct` where corrections are kept."""
+    found = [
+        route("/v1/translate", partial(translate, service)),
+        route("/v1/languages", partial(languages, service), methods=("GET",)),
+    ]
+    if corrections is not None:
+        found.append(route("/v1/correct", partial(correct, service, corrections)))
+    return found
 
-    return [route("/v1/translate", translate)]
+
+async def translate(service: Service, request: Request) -> Response:
+    """Translate one text or several."""
+    body = read(TranslateBody, await body_of(request))
+    wanted, caller = body.request(), caller_of(request)
+    service.limits.admit(wanted.texts)
+    tell = partial(told, n_best=body.n_best > 1, details=body.details)
+    if body.stream:
+        return EventStream(service, wanted, caller, tell)
+    answers = await service.translate(wanted, caller)
+    return JSONResponse({"translations": [tell(one) for one in answers]})
+
+
+async def languages(service: Service, _: Request) -> Response:
+    """The pairs that are translated."""
+    pairs = list(dict.fromkeys(service.runs.pairs))
+    return JSONResponse({"pairs": [pair._asdict() for pair in pairs]})
+
+
+async def correct(service: Service, corrections: CorrectionKeeper, request: Request) -> Response:
+    """Keep a translation as it should have been."""
+    body = read(CorrectBody, await body_of(request))
+    pair = service.runs.of(body.source, body.target).pair
+    await anyio.to_thread.run_sync(corrections.add, pair, body.source_text, body.target_text)
+    return JSONResponse({"kept": True})
+
+
+def told(answer: Answer, *, n_best: bool, details: bool) -> dict[str, Any]:
+    """An answer as JSON."""
+    found: dict[str, Any] = {
+        "text": answer.text,
+        "source": answer.source,
+        "sureness": answer.sureness,
+        "origin": answer.origin,
+    }
+    made = answer.translation
+    if n_best:
+        scores = [one.score for one in made.n_best[1:]] if made is not None else []
+        scored = len(scores) == len(answer.alternatives)
+        found["score"] = made.n_best[0].score if made is not None and made.n_best else None
+        found["alternatives"] = [
+            {"text": text, "score": scores[n] if scored else None}
+            for n, text in enumerate(answer.alternatives)
+        ]
+    if details:
+        best = made.n_best[0] if made is not None and made.n_best else None
+        verdict = answer.verdict
+        found |= {
+            "source_tokens": made.source_tokens if made is not None else [],
+            "tokens": best.tokens if best else [],
+            "token_log_probs": best.token_log_probs if best else [],
+            "alignment": [list(pair) for pair in best.alignment] if best else [],
+            "confidence": verdict.confidence if verdict else None,
+            "flags": [flag._asdict() for flag in verdict.flags] if verdict else [],
+        }
+    return found
+
+
+class EventStream(Response):
+    """Server-sent events: a `translation` for each text as it is done, with its `index`; in the
+    place of one that is refused an `error`; a `done` at the end."""
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self,
+        service: Service,
+        wanted: TranslationRequest,
+        caller: Caller,
+        tell: Callable[[Answer], dict[str, Any]],
+    ) -> None:
+        """`tell` makes an answer JSON."""
+        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        del self.headers["Content-Length"]
+        self.service, self.wanted, self.caller, self.tell = service, wanted, caller, tell
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send events until all texts are done."""
+        start = {"type": "http.response.start", "status": self.status_code}
+        await send({**start, "headers": self.raw_headers})
+        room, writing = anyio.Semaphore(AT_ONCE), anyio.Lock()
+        async with anyio.create_task_group() as texts:
+            for index in range(len(self.wanted.texts)):
+                texts.start_soon(self._one, index, room, writing, send)
+        await send(_event("done", {"n": len(self.wanted.texts)}, more=False))
+
+    async def _one(
+        self, index: int, room: anyio.Semaphore, writing: anyio.Lock, send: Send
+    ) -> None:
+        prefixes = self.wanted.prefixes[index : index + 1]
+        alone = self.wanted._replace(texts=[self.wanted.texts[index]], prefixes=prefixes)
+        async with room:
+            if self.caller.gone.is_set():
+                return
+            try:
+                [answer] = await self.service.translate(alone, self.caller)
+                event = _event("translation", {"index": index, **self.tell(answer)})
+            except UserError as error:
+                event = _event("error", {"index": index, "error": str(error)})
+            async with writing:
+                await send(event)
+
+
+def _event(name: str, data: dict[str, Any], *, more: bool = True) -> dict[str, Any]:
+    text = f"event: {name}\ndata: {json.dumps(data)}\n\n"
+    return {"type": "http.response.body", "body": text.encode(), "more_body": more}

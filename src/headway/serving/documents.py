@@ -1,0 +1,379 @@
+"""Files that clients send: kept in a private folder for a while, translated one after another."""
+
+import hmac
+import logging
+import queue
+import secrets
+import shutil
+import tempfile
+import threading
+import time
+import weakref
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import anyio
+import anyio.to_thread
+
+from headway.core.errors import HeadwayError
+from headway.localization.formats.units import Flag, Outcome
+from headway.localization.placeholders.segments import Segment
+from headway.serving.file_translation import (
+    FileLanguages,
+    OpenedUpload,
+    WantedTerms,
+    kind_of_name,
+    open_upload,
+    translated,
+    without_place,
+    written,
+)
+from headway.serving.requests import CALLER, Caller, RefusedError
+from headway.serving.service import Service
+
+DocumentStatus = Literal["queued", "translating", "done", "error"]
+
+MEDIA_TYPES = {
+    ".txt": "text/plain; charset=utf-8",
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+}
+"""Of results; of the others `application/octet-stream`. All are sent to be saved, not shown."""
+GONE = (
+    "there is no such document, or the key is another's; documents are kept for a while only, and "
+    "not over a restart. Send it again."
+)
+STOPPED = "the service was stopped before this document was finished. Send it again."
+_POLL_S = 0.05
+_SWEPT_S = 30.0
+_UNIT_BYTES = 2_000
+"""About what the outcome of a unit takes in memory."""
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class DocumentLimits:
+    """What is kept, and for how long."""
+
+    all_bytes: int = 256 << 20
+    """Of all that are kept, results included."""
+    kept_s: float = 3600.0
+    """From when it was sent."""
+    waiting: int = 64
+    """Documents that are not finished, of all clients."""
+    waiting_each: int = 8
+    """The same of one client."""
+
+
+@dataclass
+class UploadedDocument:
+    """A file that a client sent, and what became of it so far."""
+
+    id: str
+    key: str
+    """Without it nobody gets the document."""
+    kind: str
+    """The suffix of its name; no more of the name is kept."""
+    languages: FileLanguages
+    n_units: int
+    n_characters: int
+    """Of what is to be translated."""
+    client: str
+    expires: float
+    """By `time.monotonic`."""
+    folder: Path
+    n_bytes: int
+    status: DocumentStatus = "queued"
+    n_done: int = 0
+    """Units that are translated."""
+    error: str = ""
+    """Why there is no result, in words."""
+    gone: threading.Event = field(default_factory=threading.Event)
+    """Set when nobody wants it any longer."""
+    reviewed: bool = False
+    review: "ReviewState | None" = None
+    """Of a finished one that is to be reviewed."""
+    overwrite: bool = False
+    """Also what was translated in it already is translated."""
+
+    @property
+    def finished(self) -> bool:
+        return self.status in ("done", "error")
+
+    @property
+    def place(self) -> Path:
+        """The file as it was sent."""
+        return self.folder / f"document{self.kind}"
+
+    @property
+    def result(self) -> Path:
+        return self.folder / f"result{self.kind}"
+
+
+@dataclass
+class ReviewState:
+    """The units of a document, and what a person said of them."""
+
+    outcomes: list[Outcome]
+    longest: int | None
+    """Sub-words that the model reads at once."""
+    said: dict[int, Segment] = field(default_factory=dict)
+    """What units are to have, by their numbers, where a person approved it."""
+    flags: dict[int, tuple[Flag, ...]] = field(default_factory=dict)
+    """Of what a person wrote."""
+
+
+class DocumentResult(NamedTuple):
+    """A finished file."""
+
+    data: bytes
+    name: str
+    media_type: str
+
+
+class _StoppedError(Exception):
+    """Nobody waits for it any longer."""
+
+
+class Documents:
+    """The documents of a service."""
+
+    def __init__(
+        self,
+        service: Service,
+        folder: Path | None = None,
+        limits: DocumentLimits = DocumentLimits(),
+        n_workers: int = 1,
+    ) -> None:
+        """With the first document a folder that only this process's user can read is made in
+        `folder`, by default in that for temporary files; it goes with `close`."""
+        self.service, self.limits = service, limits
+        self._parent, self._made = folder, ""
+        self._known: dict[str, UploadedDocument] = {}
+        self._lock = threading.Lock()
+        self._jobs: queue.Queue[tuple[UploadedDocument, WantedTerms] | None] = queue.Queue()
+        self._workers = [
+            threading.Thread(target=self._work, name="documents", daemon=True)
+            for _ in range(n_workers)
+        ]
+        self._closed = False
+
+    async def submit(
+        self,
+        name: str,
+        data: bytes,
+        source: str,
+        target: str,
+        *,
+        terms: WantedTerms = None,
+        caller: Caller,
+        overwrite: bool = False,
+        reviewed: bool = False,
+    ) -> UploadedDocument:
+        """Take a file in; of its name only the suffix is used.
+
+        `overwrite`: what is translated in it already is translated, too; `reviewed`: its units
+        can be looked at.
+
+        Raises RefusedError: its kind is unknown, it cannot be read or has nothing to translate,
+        nobody translates its language, it is too large, or too many are waiting.
+        """
+        work = partial(self._take, name, data, source, target, terms, caller, overwrite, reviewed)
+        return await anyio.to_thread.run_sync(work)
+
+    def status(self, document_id: str, key: str) -> UploadedDocument:
+        """The document; raises RefusedError where there is none with this id and key."""
+        self._sweep()
+        with self._lock:
+            found = self._known.get(document_id)
+        right = found.key if found else secrets.token_urlsafe(24)
+        if not hmac.compare_digest(right.encode(), key.encode("utf-8", "replace")) or not found:
+            raise RefusedError("absent", GONE)
+        return found
+
+    async def result(self, document_id: str, key: str) -> DocumentResult:
+        """The translated file; raises RefusedError where there is none, or none yet."""
+        found = self.status(document_id, key)
+        if found.status == "error":
+            raise RefusedError("bad", found.error)
+        if not found.finished:
+            raise RefusedError("late", "the document is not finished yet", retry_after_s=1)
+        try:
+            data = await anyio.to_thread.run_sync(found.result.read_bytes)
+        except FileNotFoundError:
+            raise RefusedError("absent", GONE) from None
+        name = f"translated.{found.languages.target}{found.kind}"
+        return DocumentResult(data, name, MEDIA_TYPES.get(found.kind, "application/octet-stream"))
+
+    async def finished(self, document: UploadedDocument) -> UploadedDocument:
+        """The document once it is finished, whatever became of it."""
+        while not document.finished:
+            await anyio.sleep(_POLL_S)
+        return document
+
+    def forget(self, document_id: str, key: str) -> None:
+        """Remove a document now, done or not; raises RefusedError where there is none."""
+        self._drop(self.status(document_id, key))
+
+    def close(self) -> None:
+        """Stop: what is not finished says so, and nothing stays on the disk."""
+        with self._lock:
+            self._closed = True
+            known = list(self._known.values())
+        for one in known:
+            one.gone.set()
+        running = [worker for worker in self._workers if worker.is_alive()]
+        for _ in running:
+            self._jobs.put(None)
+        for worker in running:
+            worker.join(timeout=10)
+        for one in known:
+            if not one.finished:
+                one.error, one.status = STOPPED, "error"
+        if self._made:
+            shutil.rmtree(self._made, ignore_errors=True)
+
+    def _take(
+        self,
+        name: str,
+        data: bytes,
+        source: str,
+        target: str,
+        terms: WantedTerms,
+        caller: Caller,
+        overwrite: bool,
+        reviewed: bool,
+    ) -> UploadedDocument:
+        kind, limits = kind_of_name(name), self.limits
+        most = self.service.limits.max_file_mb << 20
+        if 0 < most < len(data):
+            raise RefusedError(
+                "large", f"a file has at most {most:,} bytes; this has {len(data):,}. Split it."
+            )
+        self._sweep()
+        self._refuse_crowd(caller.client, len(data))
+        folder = self._new_folder()
+        place = folder / f"document{kind}"
+        try:
+            place.write_bytes(data)
+            opened = open_upload(self.service, place, source, target, overwrite=overwrite)
+            caller.charge(opened.n_characters)
+        except BaseException as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise RefusedError("busy", "there is no room for documents", 60) from None
+            raise
+        document = UploadedDocument(
+            id=secrets.token_urlsafe(18),
+            key=secrets.token_urlsafe(24),
+            kind=kind,
+            languages=opened.languages,
+            n_units=len(opened.document.gaps),
+            n_characters=opened.n_characters,
+            client=caller.client,
+            expires=time.monotonic() + limits.kept_s,
+            folder=folder,
+            n_bytes=2 * len(data) + _UNIT_BYTES * len(opened.document.gaps) * reviewed,
+            reviewed=reviewed,
+            overwrite=overwrite,
+        )
+        with self._lock:
+            if self._closed:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise RefusedError("stopping", STOPPED)
+            self._known[document.id] = document
+            for worker in self._workers:
+                if worker.ident is None:
+                    worker.start()
+        self._jobs.put((document, terms))
+        return document
+
+    def _new_folder(self) -> Path:
+        try:
+            with self._lock:
+                if not self._made:
+                    made = tempfile.mkdtemp(prefix="headway-documents-", dir=self._parent)
+                    weakref.finalize(self, shutil.rmtree, made, ignore_errors=True)
+                    self._made = made
+            return Path(tempfile.mkdtemp(dir=self._made))
+        except OSError:
+            raise RefusedError("busy", "there is no room for documents", 60) from None
+
+    def _refuse_crowd(self, client: str, n_bytes: int) -> None:
+        with self._lock:
+            known = list(self._known.values())
+            if self._closed:
+                raise RefusedError("stopping", STOPPED)
+        waiting = [one for one in known if not one.finished]
+        mine = sum(one.client == client for one in waiting)
+        if len(waiting) >= self.limits.waiting or mine >= self.limits.waiting_each:
+            raise RefusedError(
+                "busy", f"{len(waiting)} documents are waiting already", retry_after_s=10
+            )
+        if sum(one.n_bytes for one in known) + 2 * n_bytes > self.limits.all_bytes:
+            soonest = min(one.expires for one in known) - time.monotonic() if known else 60
+            raise RefusedError("busy", "there is no room for more documents", max(1, soonest))
+
+    def _work(self) -> None:
+        while True:
+            try:
+                job = self._jobs.get(timeout=_SWEPT_S)
+            except queue.Empty:
+                self._sweep()
+                continue
+            if job is None:
+                return
+            document, terms = job
+            try:
+                self._translate(document, terms)
+            except _StoppedError:
+                document.error, document.status = STOPPED, "error"
+            except HeadwayError as error:
+                document.error = without_place(str(error), document.place)
+                document.status = "error"
+            except Exception as error:  # one document must not end the work on all others
+                _LOG.error("a document failed: %s", type(error).__name__)
+                document.error = "something went wrong with this document on our side"
+                document.status = "error"
+            self._sweep()
+
+    def opened(self, document: UploadedDocument) -> OpenedUpload:
+        """The file as it was sent, opened anew; raises RefusedError as `open_upload`."""
+        source, target, _ = document.languages
+        return open_upload(
+            self.service, document.place, source, target, overwrite=document.overwrite
+        )
+
+    def _translate(self, document: UploadedDocument, terms: WantedTerms) -> None:
+        CALLER.set(Caller(document.client, None, document.gone))
+
+        def tell(n_done: int) -> None:
+            document.n_done = n_done
+            if document.gone.is_set():
+                raise _StoppedError
+
+        tell(0)
+        document.status = "translating"
+        run = self.service.runs.of(*document.languages[:2])
+        opened = self.opened(document)
+        outcomes = translated(opened, run, terms, tell)
+        document.result.write_bytes(written(opened, outcomes))
+        if document.reviewed:
+            document.review = ReviewState(outcomes, run.translator.longest)
+        document.status = "done"
+
+    def _sweep(self) -> None:
+        now = time.monotonic()
+        with self._lock:
+            late = [one for one in self._known.values() if one.expires <= now]
+        for one in late:
+            self._drop(one)
+
+    def _drop(self, document: UploadedDocument) -> None:
+        document.gone.set()
+        with self._lock:
+            self._known.pop(document.id, None)
+        shutil.rmtree(document.folder, ignore_errors=True)

@@ -1,0 +1,169 @@
+"""Review of a file: its units, what a person makes of them, and the file written back with that."""
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import anyio.to_thread
+
+from headway.core.disk import write_bytes
+from headway.filling.judging import RunChecks
+from headway.filling.report import row_of
+from headway.localization.formats.documents import EXACT
+from headway.localization.formats.units import Outcome
+from headway.localization.placeholders.segments import Segment, as_segment
+from headway.serving.documents import Documents, ReviewState, UploadedDocument
+from headway.serving.file_translation import written
+from headway.serving.requests import Pair, RefusedError
+
+MOST_CHARACTERS = 20_000
+"""Of a text that a person writes."""
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_SENT = ("line", "key", "source", "origin", "percent", "confidence", "near")
+
+
+class CorrectionKeeper(Protocol):
+    """Keeps what people wrote, to be learned from."""
+
+    def add(self, pair: Pair, source_text: str, target_text: str) -> Any:
+        """Keep a translation that a person approved."""
+        ...
+
+
+class UnitEdit(NamedTuple):
+    """What a person says of a unit."""
+
+    number: int
+    """Of the unit, from 0 in the order of the file."""
+    target: str | None = None
+    """The text that it is to have; None for what was made of it."""
+    accepted: bool = True
+    """False takes back what was said of it."""
+
+
+class Reviews:
+    """What people make of the units of documents."""
+
+    def __init__(self, documents: Documents, corrections: CorrectionKeeper | None = None) -> None:
+        self.documents, self.corrections = documents, corrections
+        self._alone = threading.Lock()
+
+    def units(self, document: UploadedDocument) -> list[dict[str, Any]]:
+        """Each unit as JSON, in the order of the file.
+
+        Raises RefusedError where the document is not one to be reviewed, or not finished.
+        """
+        state = _state(document)
+        return [_unit(n, state) for n in range(len(state.outcomes))]
+
+    async def edit(
+        self, document: UploadedDocument, edits: Sequence[UnitEdit]
+    ) -> list[dict[str, Any]]:
+        """Take up what a person says of some units, and write the file; the units as they are then.
+
+        What is accepted is kept as a correction. Raises RefusedError: there is no such unit, it
+        lacks a code of its source, or the file cannot hold it; then nothing is taken up.
+        """
+        return await anyio.to_thread.run_sync(partial(self._edit, document, edits))
+
+    def _edit(self, document: UploadedDocument, edits: Sequence[UnitEdit]) -> list[dict[str, Any]]:
+        state = _state(document)
+        with self._alone:
+            opened = self.documents.opened(document)
+            said = dict(state.said)
+            for edit in edits:
+                if not 0 <= edit.number < len(state.outcomes):
+                    raise RefusedError("bad", f"there is no unit {edit.number}")
+                said.pop(edit.number, None)
+                if edit.accepted:
+                    said[edit.number] = segment = _segment(state.outcomes[edit.number], edit)
+                    if not opened.document.can_hold(segment):
+                        raise RefusedError(
+                            "bad", f"unit {edit.number}: the file's encoding lacks some characters"
+                        )
+            final = [_approved(one, said.get(n)) for n, one in enumerate(state.outcomes)]
+            write_bytes(document.result, written(opened, final))
+            state.said = said
+            self._judge(document, state, [edit.number for edit in edits])
+        self._keep(document, state, [edit.number for edit in edits if edit.accepted])
+        return [_unit(n, state) for n in dict.fromkeys(edit.number for edit in edits)]
+
+    def _judge(
+        self, document: UploadedDocument, state: ReviewState, numbers: Sequence[int]
+    ) -> None:
+        """Look at what people wrote as at every translation."""
+        source, target, _ = document.languages
+        translator = self.documents.service.runs.of(source, target).translator
+        checks = RunChecks(translator.checker, target)
+        for n in numbers:
+            made = state.outcomes[n]
+            state.flags.pop(n, None)
+            if n in state.said and state.said[n] != made.segment:
+                state.flags[n] = tuple(checks.judge(replace(made, segment=state.said[n])).flags)
+
+    def _keep(self, document: UploadedDocument, state: ReviewState, numbers: Sequence[int]) -> None:
+        if self.corrections is None:
+            return
+        pair = Pair(*document.languages[:2])
+        for n in numbers:
+            source = state.outcomes[n].unit.source.text
+            self.corrections.add(pair, source, state.said[n].text)
+
+
+def _state(document: UploadedDocument) -> ReviewState:
+    if document.status == "error":
+        raise RefusedError("bad", document.error)
+    if not document.reviewed:
+        raise RefusedError("bad", "this document was not sent to be reviewed")
+    if document.review is None or not document.finished:
+        raise RefusedError("late", "the document is not finished yet", retry_after_s=1)
+    return document.review
+
+
+def _segment(made: Outcome, edit: UnitEdit) -> Segment:
+    """What a unit is to have; raises RefusedError where a file could not hold it."""
+    source, name = made.unit.source, f"unit {edit.number}"
+    if edit.target is None:
+        if made.target is None:
+            raise RefusedError("bad", f"{name}: nothing was made of it that could be accepted")
+        return made.target
+    text = edit.target
+    if len(text) > MOST_CHARACTERS:
+        raise RefusedError("too_long", f"{name}: a text has at most {MOST_CHARACTERS:,} characters")
+    if _CONTROLS.search(text):
+        raise RefusedError("bad", f"{name}: control characters do not belong in a text")
+    if not text.strip():
+        raise RefusedError("bad", f"{name}: a translation is not blank. Take it back instead.")
+    if made.target is not None and text == made.target.text:
+        return made.target
+    segment = as_segment(text, source)
+    if lost := Counter(source.codes) - Counter(segment.codes):
+        raise RefusedError("bad", f"{name}: {next(iter(lost)).text} of the source is missing")
+    return segment
+
+
+def _approved(made: Outcome, said: Segment | None) -> Outcome:
+    """A translation that a person approved goes into the file as one that is known."""
+    if said is None:
+        return made
+    return replace(made, segment=said, percent=EXACT, why_not="", rejected=None)
+
+
+def _unit(number: int, state: ReviewState) -> dict[str, Any]:
+    row, said = row_of(state.outcomes[number], state.longest), state.said.get(number)
+    changed = said is not None and said.text != row["target"]
+    flags = row["reasons"]
+    if changed:
+        flags = [flag._asdict() for flag in state.flags.get(number, ())]
+    return {
+        "id": number,
+        **{name: row[name] for name in _SENT},
+        "output": row["target"],
+        "target": row["target"] if said is None else said.text,
+        "state": "open" if said is None else ("edited" if changed else "accepted"),
+        "flags": flags,
+    }

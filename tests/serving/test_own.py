@@ -1,0 +1,132 @@
+"""`/v1`: all that a translation tells, and nothing that was not asked for by its name."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from served import KeptCorrections, client_of, service_of
+from starlette.testclient import TestClient
+
+from headway.serving.requests import Pair
+from headway.serving.service import Service
+
+
+@pytest.fixture(scope="module")
+def service(everyday_run: Path) -> Service:
+    return service_of(everyday_run)
+
+
+@pytest.fixture
+def kept() -> KeptCorrections:
+    return KeptCorrections()
+
+
+@pytest.fixture
+def client(service: Service, tmp_path: Path, kept: KeptCorrections) -> Iterator[TestClient]:
+    with client_of(service, tmp_path, kept) as (found, _):
+        yield found
+
+
+def ask(client: TestClient, **body: Any) -> Any:
+    return client.post("/v1/translate", json={"source": "en", "target": "zh", **body})
+
+
+def test_an_answer_is_what_the_translator_says(client: TestClient, service: Service) -> None:
+    translator = service.runs.of("en", "zh").translator
+    texts = ["The dog runs.", "I love learning."]
+    rows = ask(client, texts=texts).json()["translations"]
+    assert [row["text"] for row in rows] == translator.translate(texts)
+    assert {row["origin"] for row in rows} == {"model"}
+    [row] = ask(client, text=texts[0], n_best=2, details=True).json()["translations"]
+    [known] = translator.translate_fully([texts[0]], n_best=2, want_alignment=True)
+    best, second = known.n_best
+    assert row["text"] == best.target
+    assert row["score"] == pytest.approx(best.score)
+    assert [one["text"] for one in row["alternatives"]] == [second.target]
+    assert row["alternatives"][0]["score"] == pytest.approx(second.score)
+    assert row["tokens"] == best.tokens
+    assert row["alignment"] == [list(pair) for pair in best.alignment]
+    assert row["source_tokens"] == known.source_tokens
+    assert row["confidence"] == pytest.approx(translator.judged(known).confidence)
+
+
+def test_sampling_repeats_with_its_seed(client: TestClient) -> None:
+    def drawn(seed: int) -> str:
+        how = {"method": "sampling", "temperature": 2.0, "top_k": 50, "top_p": 0.9}
+        text = "The dog runs through the garden."
+        answer = ask(client, text=text, seed=seed, **how).json()
+        found: str = answer["translations"][0]["text"]
+        return found
+
+    assert drawn(1) == drawn(1)
+    assert len({drawn(seed) for seed in range(1, 6)}) > 1
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({}, 'either "text" or "texts"'),
+        ({"text": "a", "texts": ["a"]}, 'either "text" or "texts"'),
+        ({"text": 3}, "text"),
+        ({"texts": ["a", None]}, "texts.1"),
+        ({"text": "a", "n_best": 0}, "n_best"),
+        ({"text": "a", "n_best": 1e9}, "n_best"),
+        ({"text": "a", "n_best": "2"}, "n_best"),
+        ({"text": "a", "temperature": float("inf")}, "temperature"),
+        ({"text": "a", "nbest": 2}, "nbest"),
+        ({"text": "a", "format": "pdf"}, "format"),
+        ({"text": "a", "target": ""}, "target"),
+        ({"text": "a", "target": "xx"}, "xx"),
+        ({"text": "a", "prefixes": ["a", "b"]}, "as many prefixes"),
+        ({"text": "a", "temperature": 2.0, "method": "greedy"}, "sampling"),
+        ({"text": "a", "glossary": [{"source": ""}]}, "glossary"),
+        ({"text": "a" * 200_001}, "text"),
+    ],
+)
+def test_a_wrong_request_is_told_what_is_wrong(
+    client: TestClient, body: dict[str, Any], said: str
+) -> None:
+    data = json.dumps({"source": "en", "target": "zh", **body})
+    refused = client.post(
+        "/v1/translate", content=data, headers={"content-type": "application/json"}
+    )
+    assert refused.status_code == 400, refused.text
+    assert said in refused.json()["error"]
+
+
+def test_half_a_character_is_translated_as_what_it_is(client: TestClient) -> None:
+    body = b'{"text": "a\\ud800", "source": "en", "target": "zh"}'
+    assert client.post("/v1/translate", content=body).status_code == 200
+
+
+def test_events_come_for_each_text_and_then_an_end(client: TestClient) -> None:
+    texts = ["The dog runs.", "", "I love learning."]
+    whole = ask(client, texts=texts).json()["translations"]
+    answer = ask(client, texts=texts, stream=True)
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    events = [block.split("\n") for block in answer.text.strip().split("\n\n")]
+    names = [lines[0].removeprefix("event: ") for lines in events]
+    rows = [json.loads(lines[1].removeprefix("data: ")) for lines in events]
+    assert names == ["translation"] * 3 + ["done"]
+    assert rows[-1] == {"n": 3}
+    found = {row["index"]: row["text"] for row in rows[:-1]}
+    assert found == dict(enumerate(row["text"] for row in whole))
+
+
+def test_a_text_that_is_refused_stops_no_other(client: TestClient) -> None:
+    texts = ["The dog runs through the garden.", "Der Hund läuft durch den schönen Garten."]
+    answer = ask(client, texts=texts, source="auto", stream=True)
+    assert answer.text.count("event: translation") == 1
+    assert answer.text.count("event: error") == 1
+    assert answer.text.endswith('event: done\ndata: {"n": 2}\n\n')
+
+
+def test_pairs_and_corrections(client: TestClient, kept: KeptCorrections) -> None:
+    assert client.get("/v1/languages").json() == {"pairs": [{"source": "en", "target": "zh"}]}
+    body = {"source_text": "The dog.", "target_text": "狗。", "source": "EN", "target": "zh-CN"}
+    assert client.post("/v1/correct", json=body).json() == {"kept": True}
+    assert kept.all == [(Pair("en", "zh"), "The dog.", "狗。")]
+    assert client.post("/v1/correct", json={**body, "target": "de"}).status_code == 400
+    assert client.post("/v1/correct", json={**body, "target_text": ""}).status_code == 400

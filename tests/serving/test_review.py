@@ -1,0 +1,145 @@
+"""Review of a file: what a person approves stands in the same file, and is kept as a correction."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from served import PO, KeptCorrections, client_of, service_of
+from starlette.testclient import TestClient
+
+from headway.serving.requests import Pair
+from headway.serving.service import Service
+
+
+@pytest.fixture(scope="module")
+def service(everyday_run: Path) -> Service:
+    return service_of(everyday_run)
+
+
+@pytest.fixture
+def kept() -> KeptCorrections:
+    return KeptCorrections()
+
+
+@pytest.fixture
+def client(service: Service, tmp_path: Path, kept: KeptCorrections) -> Iterator[TestClient]:
+    with client_of(service, tmp_path, kept) as (found, _):
+        yield found
+
+
+class Reviewed:
+    """A file that is reviewed, as a client sees it."""
+
+    def __init__(self, client: TestClient, name: str, data: str) -> None:
+        form = {"source": "en", "target": "zh"}
+        sent = client.post("/v1/review", data=form, files={"file": (name, data.encode())}).json()
+        self.client, self.path = client, f"/v1/review/{sent['id']}"
+        self.key = {"x-document-key": sent["key"]}
+
+    def units(self) -> list[dict[str, Any]]:
+        for _ in range(600):
+            found = self.client.get(self.path, headers=self.key).json()
+            if found["status"] in ("done", "error"):
+                units: list[dict[str, Any]] = found["units"]
+                return units
+            time.sleep(0.05)
+        raise AssertionError(found)
+
+    def edit(self, *units: dict[str, Any]) -> Any:
+        return self.client.post(self.path, headers=self.key, json={"units": units})
+
+    def file(self) -> str:
+        return self.client.get(f"{self.path}/result", headers=self.key).content.decode()
+
+
+def test_each_unit_says_where_it_is_from_and_what_is_doubtful(client: TestClient) -> None:
+    units = Reviewed(client, "a.po", PO).units()
+    assert [one["source"] for one in units] == ["The dog runs.", "%d cats sleep."]
+    assert [one["id"] for one in units] == [0, 1]
+    for one in units:
+        assert one["state"] == "open"
+        assert one["target"] == one["output"]
+        assert one["origin"] in ("model", "memory")
+        assert {"flags", "confidence", "line", "key", "near"} <= one.keys()
+
+
+def test_what_is_approved_stands_in_the_same_file(
+    client: TestClient, kept: KeptCorrections
+) -> None:
+    reviewed = Reviewed(client, "a.po", PO)
+    output = reviewed.units()[1]["output"]
+    edited, accepted = reviewed.edit({"id": 0, "target": "狗跑了。"}, {"id": 1}).json()["units"]
+    assert (edited["state"], edited["target"]) == ("edited", "狗跑了。")
+    assert (accepted["state"], accepted["target"]) == ("accepted", output)
+    whole = PO.replace('runs."\nmsgstr ""', 'runs."\nmsgstr "狗跑了。"')
+    escaped = output.replace("\\", "\\\\").replace('"', '\\"')
+    whole = whole.replace('sleep."\nmsgstr ""', f'sleep."\nmsgstr "{escaped}"')
+    assert reviewed.file() == whole  # and nothing in it says that it were a machine's
+    pair = Pair("en", "zh")
+    assert kept.all == [(pair, "The dog runs.", "狗跑了。"), (pair, "%d cats sleep.", output)]
+
+
+def test_what_is_taken_back_is_as_it_was(client: TestClient) -> None:
+    reviewed = Reviewed(client, "a.po", PO)
+    reviewed.units()
+    before = reviewed.file()
+    reviewed.edit({"id": 0, "target": "别的"})
+    assert "别的" in reviewed.file()
+    [unit] = reviewed.edit({"id": 0, "accepted": False}).json()["units"]
+    assert unit["state"] == "open"
+    assert reviewed.file() == before
+
+
+def test_an_edit_is_looked_at_as_every_translation_is(client: TestClient) -> None:
+    reviewed = Reviewed(client, "a.po", PO)
+    reviewed.units()
+    [unit] = reviewed.edit({"id": 1, "target": "猫睡觉。"}).json()["units"]
+    assert "code" in {flag["name"] for flag in unit["flags"]}  # %d is gone
+    [unit] = reviewed.edit({"id": 1, "target": "%d 只猫睡觉。"}).json()["units"]
+    assert "code" not in {flag["name"] for flag in unit["flags"]}
+
+
+def test_tags_of_a_page_stay_in_what_a_person_writes(client: TestClient) -> None:
+    reviewed = Reviewed(client, "a.html", "<p>The <b>dog</b> runs.</p>\n<p>Hello, cat!</p>")
+    reviewed.units()
+    refused = reviewed.edit({"id": 0, "target": "狗跑了。"})
+    assert refused.status_code == 400
+    assert "<b>" in refused.json()["error"]
+    assert reviewed.edit({"id": 0, "target": "<b>狗</b>跑<i>了</i>。"}).status_code == 200
+    assert "<p><b>狗</b>跑&lt;i&gt;了&lt;/i&gt;。</p>" in reviewed.file()
+
+
+@pytest.mark.parametrize(
+    ("unit", "said"),
+    [
+        ({"id": 7}, "no unit 7"),
+        ({"id": -1}, "units.1.id"),
+        ({"id": "0"}, "units.1.id"),
+        ({"id": 0, "target": " "}, "not blank"),
+        ({"id": 0, "target": "a\x00b"}, "control"),
+        ({"id": 0, "target": "x" * 20_001}, "20000"),
+        ({"id": 0, "path": "/etc/passwd"}, "units.1.path"),
+    ],
+)
+def test_a_wrong_edit_changes_nothing(
+    client: TestClient, kept: KeptCorrections, unit: dict[str, Any], said: str
+) -> None:
+    reviewed = Reviewed(client, "a.po", PO)
+    before = reviewed.units()
+    refused = reviewed.edit({"id": 1, "target": "%d 只猫"}, unit)
+    assert refused.status_code == 400
+    assert said in refused.json()["error"]
+    assert reviewed.units() == before
+    assert not kept.all
+
+
+def test_only_what_was_sent_to_be_reviewed_is(client: TestClient) -> None:
+    form = {"source": "en", "target": "zh"}
+    sent = client.post("/v1/documents", data=form, files={"file": ("a.po", PO.encode())}).json()
+    key = {"x-document-key": sent["key"]}
+    while client.get(f"/v1/documents/{sent['id']}", headers=key).json()["status"] != "done":
+        time.sleep(0.05)
+    assert client.get(f"/v1/review/{sent['id']}", headers=key).status_code == 400
+    assert client.get(f"/v1/review/{sent['id']}").status_code == 404

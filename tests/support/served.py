@@ -1,0 +1,62 @@
+"""A service on a small run, and the doors of `/v1` on it, for tests."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from headway.serving import own, own_documents
+from headway.serving.documents import DocumentLimits, Documents
+from headway.serving.requests import Pair
+from headway.serving.runs import ServedRuns
+from headway.serving.service import Service
+from headway.translator import Translator
+
+PO = """# a comment that stays
+msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=UTF-8\\n"
+"Language: zh\\n"
+
+#: a.c:1
+msgid "The dog runs."
+msgstr ""
+
+msgid "I love learning."
+msgstr "我爱学习。"
+
+#, c-format
+msgid "%d cats sleep."
+msgstr ""
+"""
+
+
+class KeptCorrections:
+    """What people corrected, in memory."""
+
+    def __init__(self) -> None:
+        self.all: list[tuple[Pair, str, str]] = []
+
+    def add(self, pair: Pair, source_text: str, target_text: str) -> None:
+        self.all.append((pair, source_text, target_text))
+
+
+def service_of(*runs: Path) -> Service:
+    return Service(ServedRuns(runs, lambda path: Translator.load(path, device="cpu")))
+
+
+@contextmanager
+def client_of(
+    service: Service, folder: Path, corrections: Any = None, limits: DocumentLimits | None = None
+) -> Iterator[tuple[TestClient, Documents]]:
+    """A client of `/v1`, and the documents behind it."""
+    documents = Documents(service, folder, limits or DocumentLimits())
+    doors = [*own.routes(service, corrections), *own_documents.routes(documents, corrections)]
+    try:
+        with TestClient(Starlette(routes=doors), base_url="http://127.0.0.1:5000") as client:
+            yield client, documents
+    finally:
+        documents.close()
