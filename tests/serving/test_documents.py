@@ -62,11 +62,15 @@ def done(client: TestClient, sent: dict[str, Any]) -> dict[str, Any]:
     raise AssertionError(found)
 
 
+def result(client: TestClient, sent: dict[str, Any]) -> Any:
+    return client.get(f"/v1/documents/{sent['id']}/result", params={"document_key": sent["key"]})
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_a_file_of_any_kind_comes_back_translated(client: TestClient, name: str) -> None:
     sent = send(client, name, KINDS[name]).json()
     assert done(client, sent)["status"] == "done"
-    got = client.get(f"/v1/documents/{sent['id']}/result", params={"document_key": sent["key"]})
+    got = result(client, sent)
     assert got.status_code == 200
     assert got.content != KINDS[name].encode()
     assert any("\u4e00" <= sign <= "\u9fff" for sign in got.text)
@@ -77,7 +81,9 @@ def test_only_what_is_empty_in_a_po_file_is_filled(client: TestClient) -> None:
     sent = send(client, "x.po", PO).json()
     assert (sent["units"], sent["kind"]) == (2, ".po")
     done(client, sent)
-    got = client.get(f"/v1/documents/{sent['id']}/result", params={"document_key": sent["key"]}).text
+    got = client.get(
+        f"/v1/documents/{sent['id']}/result", params={"document_key": sent["key"]}
+    ).text
     assert "# a comment that stays\n" in got
     assert 'msgstr "我爱学习。"' in got
     assert got.count('msgstr ""') == 1  # the header's
@@ -210,7 +216,9 @@ def test_a_file_is_translated_with_the_terms_that_came_with_it(client: TestClien
     file = {"file": ("a.txt", b"The dog runs.")}
     sent = client.post("/v1/review", data=form, files=file).json()
     done(client, sent)
-    [unit] = client.get(f"/v1/review/{sent['id']}", params={"document_key": sent["key"]}).json()["units"]
+    [unit] = client.get(f"/v1/review/{sent['id']}", params={"document_key": sent["key"]}).json()[
+        "units"
+    ]
     lost = [flag["why"] for flag in unit["flags"] if flag["name"] == "term"]
     assert "哈士奇" in (unit["output"] if not lost else lost[0])
     for wrong in ('{"a": 1}', "[", '[{"source": ""}]'):

@@ -8,7 +8,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from headway.serving import apertium, browser_readers, completions, libretranslate, own
+from headway.serving import (
+    apertium,
+    browser_readers,
+    completions,
+    libretranslate,
+    own,
+    own_documents,
+)
+from headway.serving.documents import Documents
 from headway.serving.doors import route
 from headway.serving.guard import Guard
 from headway.serving.keys import ApiKeys
@@ -30,6 +38,7 @@ class Served:
     app: Guard
     service: Service
     metrics: Metrics
+    documents: Documents
 
 
 def application(
@@ -41,7 +50,7 @@ def application(
     origins: Sequence[str] = (),
 ) -> Served:
     """What a server runs; see `Guard` for what the arguments mean."""
-    metrics = Metrics()
+    metrics, documents = Metrics(), Documents(service)
 
     async def health(_: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -58,7 +67,8 @@ def application(
         route("/ready", ready, methods=("GET",), is_open=True),
         route("/metrics", measured, methods=("GET",)),
         *(one for door in DOORS for one in door(service)),
+        *own_documents.routes(documents),
     ]
     guard = Guard(Starlette(routes=routes), limits, metrics, keys, names=names, origins=origins)
     metrics.gauges["requests_in_work"] = lambda: guard.working
-    return Served(guard, service, metrics)
+    return Served(guard, service, metrics, documents)

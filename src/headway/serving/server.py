@@ -67,5 +67,6 @@ def serve(served: Served, place: socket.socket, limits: Limits, reload: Callable
         Server(served, limits).run(sockets=[place])
     finally:
         place.close()
+        served.documents.close()
         if served.app.keys is not None:
             served.app.keys.save(now=True)
