@@ -6,6 +6,7 @@ A fault ends the process.
 """
 
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from headway.core.errors import HeadwayError
 from headway.core.search import SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.engine import building
+from headway.engine.feeding import EngineThreads, FedJob
 from headway.engine.packing import KINDS, Packed, aligned, packed, zeros
 from headway.engine.translating import translate
 
@@ -34,6 +36,28 @@ def shortlist(n_tokens, seed, ids):  # type: ignore[no-untyped-def]
     return np.flatnonzero(kept).astype(np.int32)
 
 
+def fed(threads, packed, sources, limits, search):  # type: ignore[no-untyped-def]
+    """What is found for sources that are put into a running job as soon as there is a place."""
+    change, found, numbers = threading.Condition(), {}, {}
+
+    def hear(entries):  # type: ignore[no-untyped-def]
+        with change:
+            for entry in entries:
+                found[numbers.pop(entry)] = job.take(entry, want_attention=search.want_attention)
+            change.notify()
+
+    job = FedJob(packed, search, (max(map(len, sources)), max(limits) + 1), threads, hear)
+    for number, (ids, limit) in enumerate(zip(sources, limits, strict=True)):
+        with change:
+            assert change.wait_for(lambda: job.free, timeout=60)
+            numbers[job.put(ids, limit)] = number
+        job.wake(1)
+    with change:
+        assert change.wait_for(lambda: len(found) == len(sources), timeout=60)
+    job.close()
+    return [found[number] for number in range(len(sources))]
+
+
 def main() -> None:
     """Compile, then translate."""
     torch.set_num_threads(1)
@@ -44,7 +68,7 @@ def main() -> None:
         file = library.with_name(f"{number}{library.name}")
         building.compiled(sys.argv[1], file, *SANITIZED, *flags)
         engines.append(building.loaded(file))
-    cases = 0
+    cases, workers = 0, EngineThreads(2)
 
     @settings(
         max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
@@ -68,6 +92,9 @@ def main() -> None:
         found = translate(model, sources, limits, search, (), some, threads=threads)
         assert all(found)
         cases += 1
+        if some is None:
+            again = fed(workers, model, 5 * sources, 5 * limits, search)
+            assert [one[0].ids for one in again] == 5 * [one[0].ids for one in found]
 
     @settings(max_examples=20, deadline=None, derandomize=True)
     @given(
@@ -116,6 +143,7 @@ def main() -> None:
     whole()
     infinite()
     product()
+    workers.close()
     print(f"{cases} cases")
 
 

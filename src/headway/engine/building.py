@@ -89,13 +89,13 @@ class Job(ctypes.Structure):
     """Sentences, how they are searched for, and where the results go."""
 
     _fields_ = (
-        ("n_sentences", _int),
-        *_of(_pointer, "ids first limits allowed allowed_first beginning forbidden"),
+        *_of(_int, "n_sentences n_entries"),
+        *_of(_pointer, "turns ids first n_read limits allowed allowed_first beginning forbidden"),
         *_of(_int, "n_beginning n_forbidden begin end beam n_best want_scores"),
         ("length_penalty", _double),
         *_of(_int, "slots encoded_rows longest_source longest_output"),
         *_of(_pointer, "results lengths tokens log_probs looks looked"),
-        *_of(_int, "next done stop"),
+        *_of(_int, "pipe number next done stop leave"),
     )
 
 
@@ -189,7 +189,9 @@ def loaded(file: Path) -> EngineLibrary:
     model, job, address = POINTER(Model), POINTER(Job), ctypes.c_void_p
     takes = {
         "workspace": (ctypes.c_int64, [model, job]),
-        "translate": (None, [model, job, address]),
+        "prepare": (None, [model, job, address]),
+        "feed": (None, [job, ctypes.c_int64]),
+        "translate": (ctypes.c_int64, [model, job, address, ctypes.c_int64]),
         "product": (None, [POINTER(Matrix), ctypes.c_int64, *[address] * 4]),
     }
     try:

@@ -1,6 +1,9 @@
 /* Translation of many sentences by one thread: those that are done leave, others take their place.
 
    The search is that of `headway/core/beam.py`, step by step; greedy search is a beam of 1. */
+#include <errno.h>
+#include <unistd.h>
+
 #include "layers.h"
 
 /* The product with the vocabulary, a chunk of columns at a time: what is wanted of a row, its
@@ -233,28 +236,37 @@ static void write_results(const job *j, const workspace *w, int64_t number) {
     }
 }
 
-/* Give free slots the next sentences and read their sources; false when none is left. */
-static int admit(const model *m, job *j, workspace *w) {
+/* Give free slots the next sentences and read their sources. */
+static void admit(const model *m, job *j, workspace *w) {
     int64_t n = 0, rows = 0, number = 0;
     for (;;) {
         while (number < j->slots && w->slots[number].sentence >= 0) number++;
         if (number == j->slots) break;
-        int64_t next = __atomic_load_n(&j->next, __ATOMIC_RELAXED), n_read;
-        do {
-            if (next >= j->n_sentences) break;
-            n_read = j->first[next + 1] - j->first[next];
+        int64_t next = __atomic_load_n(&j->next, __ATOMIC_RELAXED), entry = 0, n_read = 0;
+        int is_taken = 0;
+        while (!is_taken && next < __atomic_load_n(&j->n_sentences, __ATOMIC_ACQUIRE)) {
+            entry = next;
+            if (j->turns) entry = __atomic_load_n(&j->turns[next % j->n_entries], __ATOMIC_RELAXED);
+            n_read = __atomic_load_n(&j->n_read[entry], __ATOMIC_RELAXED);
             if (rows + n_read > j->encoded_rows) break;
-        } while (!__atomic_compare_exchange_n(&j->next, &next, next + 1, 0, __ATOMIC_RELAXED,
-                                              __ATOMIC_RELAXED));
-        if (next >= j->n_sentences || rows + n_read > j->encoded_rows) break;
+            /* Where another thread was quicker, `next` is its value now. */
+            is_taken = __atomic_compare_exchange_n(&j->next, &next, next + 1, 0, __ATOMIC_RELAXED,
+                                                   __ATOMIC_RELAXED);
+        }
+        if (!is_taken) break;
         slot *s = w->slots + number;
-        *s = (slot){.sentence = next, .n_read = n_read, .limit = j->limits[next], .n_live = 1};
+        *s = (slot){.sentence = entry, .n_read = n_read, .limit = j->limits[entry], .n_live = 1};
         s->last[0] = (int32_t)j->begin;
         rows += n_read;
         w->admitted[n++] = number;
     }
     if (n) encode(m, j, w, n);
-    return n > 0;
+}
+
+/* Tell which sentences are done. So few bytes are written at once or not at all. */
+static void tell(const job *j, const news *done, int64_t n) {
+    const size_t size = (size_t)n * sizeof(news);
+    while (n && write((int)j->pipe, done, size) < 0 && errno == EINTR) {}
 }
 
 /* As `building.py:EngineLibrary` has them. */
@@ -274,8 +286,8 @@ int64_t headway_workspace(const model *m, const job *j) {
     return lay_out(m, j, &w, 0);
 }
 
-/* Translate sentences of the job until none is left, or until the caller sets `stop`. */
-void headway_translate(const model *m, job *j, char *memory) {
+/* Make that memory ready, once. */
+void headway_prepare(const model *m, const job *j, char *memory) {
     workspace w;
     lay_out(m, j, &w, memory);
     const int64_t live = j->slots * j->beam;
@@ -284,12 +296,31 @@ void headway_translate(const model *m, job *j, char *memory) {
     for (int64_t i = 0; i < j->slots; i++) w.slots[i].sentence = -1;
     for (int64_t i = 0; i <= j->longest_output; i++)
         w.penalties[i] = (float)pow((5.0 + (double)i) / 6.0, j->length_penalty);
+}
 
-    int64_t n_free = j->slots;
-    int waiting = 1;
-    while (!__atomic_load_n(&j->stop, __ATOMIC_RELAXED)) {
-        if (waiting && 4 * n_free >= j->slots) waiting = admit(m, j, &w);
-        int64_t rows = 0;
+/* Give a job that is fed the sentence that was written into an entry. By one thread at a time. */
+void headway_feed(job *j, int64_t entry) {
+    const int64_t n = j->n_sentences;
+    __atomic_store_n(&j->turns[n % j->n_entries], (int32_t)entry, __ATOMIC_RELAXED);
+    __atomic_store_n(&j->n_sentences, n + 1, __ATOMIC_RELEASE);
+}
+
+/* Translate sentences of the job until there are none (1), until the caller sets `stop`, or for so
+   many steps, or until one thread is asked to leave (0): what it has in work stays in its memory, and
+   goes on with the next call. */
+int64_t headway_translate(const model *m, job *j, char *memory, int64_t steps) {
+    workspace w;
+    lay_out(m, j, &w, memory);
+    news done[NEWS_AT_ONCE];
+    int64_t n_free = 0;
+    for (int64_t i = 0; i < j->slots; i++) n_free += w.slots[i].sentence < 0;
+    for (; !__atomic_load_n(&j->stop, __ATOMIC_RELAXED); steps--) {
+        if (!steps) return 0;
+        if (__atomic_load_n(&j->leave, __ATOMIC_RELAXED) &&
+            __atomic_exchange_n(&j->leave, 0, __ATOMIC_RELAXED))
+            return 0;
+        if (4 * n_free >= j->slots) admit(m, j, &w);
+        int64_t rows = 0, n_done = 0;
         n_free = 0;
         for (int64_t number = 0; number < j->slots; number++) {
             const slot *s = w.slots + number;
@@ -301,10 +332,7 @@ void headway_translate(const model *m, job *j, char *memory) {
                       w.x + rows * m->width);
             }
         }
-        if (!rows) {
-            if (waiting) continue;
-            return;
-        }
+        if (!rows) return 1;
         decode(m, j, &w, rows);
         read_vocabulary(m, j, &w, rows, w.x);
         for (int64_t number = 0, first = 0; number < j->slots; number++) {
@@ -312,11 +340,17 @@ void headway_translate(const model *m, job *j, char *memory) {
             const int64_t next = first + w.slots[number].n_live;
             if (!advance(j, &w, number, first)) {
                 write_results(j, &w, number);
+                if (j->pipe >= 0) {
+                    done[n_done++] = (news){(int32_t)j->number, (int32_t)w.slots[number].sentence};
+                    if (n_done == NEWS_AT_ONCE) tell(j, done, n_done), n_done = 0;
+                }
                 w.slots[number].sentence = -1;
                 n_free++;
                 __atomic_fetch_add(&j->done, 1, __ATOMIC_RELAXED);
             }
             first = next;
         }
+        tell(j, done, n_done);
     }
+    return 0;
 }

@@ -37,12 +37,17 @@ typedef struct {
 } model;
 
 typedef struct {
+    /* Of a job that is fed while it runs: how many there were so far. They lie in entries, which
+       are used again; the n-th is in entry turns[n % n_entries]. */
     int64_t n_sentences;
-    const int32_t *ids;   /* sources one behind another, their end markers included */
-    const int64_t *first; /* [n_sentences + 1]: where each begins */
-    const int64_t *limits; /* [n_sentences]: tokens before the end marker */
+    int64_t n_entries;
+    int32_t *turns;        /* [n_entries]; none: the n-th sentence is in entry n */
+    const int32_t *ids;    /* sources, their end markers included */
+    const int64_t *first;  /* [n_entries]: where each begins */
+    const int64_t *n_read; /* [n_entries]: how long each is */
+    const int64_t *limits; /* [n_entries]: tokens before the end marker */
     const int32_t *allowed;       /* what each may write, in the order of ids; none: anything */
-    const int64_t *allowed_first; /* [n_sentences + 1]: where each one's begin */
+    const int64_t *allowed_first; /* [n_entries + 1]: where each one's begin */
     const int32_t *beginning; /* what every output begins with, within its limit */
     const int32_t *forbidden;
     int64_t n_beginning, n_forbidden, begin, end, beam, n_best, want_scores;
@@ -50,7 +55,7 @@ typedef struct {
     int64_t slots;        /* sentences that a thread has in work at a time */
     int64_t encoded_rows; /* source tokens that it reads at a time, at least the longest source */
     int64_t longest_source, longest_output; /* end markers included */
-    /* Results: of hypothesis h of sentence i the tokens, its end marker's among them, from
+    /* Results: of hypothesis h of entry i the tokens, its end marker's among them, from
        (results[i] + h * (limits[i] + 1)) on; lengths[i * n_best + h] is 0 where there is none. */
     const int64_t *results;
     int32_t *lengths, *tokens;
@@ -59,18 +64,26 @@ typedef struct {
        its source's length) on, the weights on the source; `alignment_layer`'s, mean over heads. */
     const int64_t *looks;
     float *looked; /* none: not wanted */
-    /* Shared by threads. */
-    int64_t next, done, stop;
+    /* Where it is told that sentences are done, one `news` each; -1: nowhere. */
+    int64_t pipe, number;
+    /* Shared by threads. `leave` asks one of them to go and do something else. */
+    int64_t next, done, stop, leave;
 } job;
+
+/* Of job `number` the sentence in an entry is done. */
+typedef struct {
+    int32_t number, entry;
+} news;
 
 /* The memory of one thread: laid out by the sizes of model and job, and allocated by the caller.
    Nothing else here allocates. */
 
 #define CHUNK 128 /* columns of the vocabulary at a time: a multiple of every PANEL */
 #define MOST_BEAM 64
+#define NEWS_AT_ONCE 64 /* what any pipe takes whole */
 
 typedef struct {
-    int64_t sentence; /* -1: free */
+    int64_t sentence; /* its entry; -1: free */
     int64_t n_read, limit, n_written, n_live, n_finished;
     float total[MOST_BEAM];   /* log-probability of each live hypothesis */
     int32_t last[MOST_BEAM];  /* its last token */

@@ -21,6 +21,8 @@ ENCODED_ROWS = 256
 WORKSPACE_BYTES = 1 << 30
 """Of a thread at most, unless one sentence alone needs more; memory that is not used costs none."""
 NEWS_S = 0.2
+ENDLESS = -1
+"""Steps until there are no more sentences."""
 ALONE = 16
 """So few sentences need no second thread to tell how far they are."""
 Integers = np.ndarray[Any, np.dtype[np.int32]]
@@ -52,17 +54,19 @@ def translate(
     )
     if allowed is not None:
         ordered.allow([allowed[i] for i in order])
-    job, workspace = ordered.job, packed.engine.library.headway_workspace
-    while job.slots > 1 and workspace(packed.structure, job) > WORKSPACE_BYTES:
-        job.slots //= 2
-    threads = min(threads, len(sources))
-    rooms = [aligned(workspace(packed.structure, job)) for _ in range(threads)]
-    work = packed.engine.library.headway_translate
-    if threads == 1 and len(sources) <= ALONE:
-        work(packed.structure, job, rooms[0].ctypes.data)
+    job, n_bytes = ordered.job, ordered.fit()
+    rooms = [aligned(n_bytes) for _ in range(min(threads, len(sources)))]
+    library = packed.engine.library
+
+    def work(room: Any) -> None:
+        library.headway_prepare(packed.structure, job, room.ctypes.data)
+        library.headway_translate(packed.structure, job, room.ctypes.data, ENDLESS)
+
+    if len(rooms) == 1 and len(sources) <= ALONE:
+        work(rooms[0])
         request.done(len(sources))
     else:
-        shared(lambda room: work(packed.structure, job, room.ctypes.data), rooms, job, request.done)
+        shared(work, rooms, job, request.done)
     found: list[list[Hypothesis]] = [[] for _ in sources]
     for i, hypotheses in zip(order, ordered.read(), strict=True):
         found[i] = hypotheses
@@ -88,8 +92,76 @@ def shared(
             job.stop = 1
 
 
-class SentenceJob:
-    """A job, the arrays that it points into, and what is read from them at the end."""
+class SearchJob:
+    """How sentences are searched for, and the arrays that a job points into, by entry."""
+
+    def __init__(self, packed: Packed, request: SearchRequest, longest: tuple[int, int]) -> None:
+        """`longest` source and output, end markers included. Every size is checked here, and ids by
+        `refuse_others`: the engine trusts them. Raises ValueError."""
+        special, settings = request.special, request.settings
+        self.packed, self.settings = packed, settings
+        if max(longest) > packed.longest:
+            raise ValueError(f"positions end at {packed.longest}")
+        if settings.rows > packed.engine.most_beam:
+            raise ValueError(f"a beam has at most {packed.engine.most_beam} hypotheses")
+        self.refuse_others([special.decoder_begin, special.end, *special.unwritten])
+        want_scores = request.want_scores or settings.method == "beam"
+        self.rules = Rules(settings, special.end, torch.tensor([]), want_scores=want_scores)
+        self.arrays: dict[str, np.ndarray[Any, Any]] = {
+            "forbidden": np.array(special.unwritten, dtype=np.int32)
+        }
+        self.job = Job(
+            n_forbidden=len(special.unwritten), begin=special.decoder_begin, end=special.end,
+            beam=settings.rows, n_best=settings.n_best, want_scores=want_scores,
+            length_penalty=settings.length_penalty, pipe=-1,
+            slots=max(1, ROWS[packed.n_bytes > NEAR_BYTES] // settings.rows),
+            longest_source=longest[0], longest_output=longest[1],
+        )  # fmt: skip
+
+    def refuse_others(self, *some: Any) -> None:
+        """Raise ValueError where one is no id of the model's."""
+        n_tokens = self.packed.n_tokens
+        for ids in map(np.asarray, some):
+            if ids.min(initial=0) < 0 or ids.max(initial=0) >= n_tokens:
+                raise ValueError(f"ids must be from 0 to {n_tokens - 1}")
+
+    def point(self, arrays: dict[str, np.ndarray[Any, Any]]) -> None:
+        """Have the job point into these arrays, too, which are kept as long as it is."""
+        self.arrays |= arrays
+        for name, array in self.arrays.items():
+            setattr(self.job, name, array.ctypes.data)
+
+    def fit(self) -> int:
+        """Take fewer slots where a thread's memory would be too much; its bytes."""
+        workspace = self.packed.engine.library.headway_workspace
+        while (n := workspace(self.packed.structure, self.job)) > WORKSPACE_BYTES:
+            if self.job.slots == 1:
+                break
+            self.job.slots //= 2
+        return int(n)
+
+    def hypotheses(self, entry: int, n_read: int, limit: int, looks: bool) -> list[Hypothesis]:
+        """What was found for the source in an entry, best first."""
+        arrays, n_best, found = self.arrays, self.settings.n_best, []
+        at = int(arrays["results"][entry])
+        for h, n in enumerate(arrays["lengths"][entry * n_best : (entry + 1) * n_best].tolist()):
+            if n:  # its end marker is the last
+                place = h * (limit + 1)
+                ids = arrays["tokens"][at + place : at + place + n - 1].tolist()
+                log_probs = arrays["log_probs"][at + place : at + place + n].tolist()
+                looked = self._looked(entry, place, n, n_read) if looks else None
+                found.append(scored(ids, log_probs, self.rules, looked))
+        return list(ranked(found))
+
+    def _looked(self, entry: int, place: int, n_tokens: int, n_read: int) -> torch.Tensor:
+        """`[tokens, source]`: the weights on a source of the tokens from a place on."""
+        looks = self.arrays["looked"][int(self.arrays["looks"][entry]) :]
+        found = looks[place * n_read : (place + n_tokens) * n_read].reshape(n_tokens, n_read)
+        return torch.from_numpy(found.copy())
+
+
+class SentenceJob(SearchJob):
+    """All sentences that there are, one behind another."""
 
     def __init__(
         self,
@@ -100,50 +172,38 @@ class SentenceJob:
         beginning: Sequence[int],
     ) -> None:
         """Every size and id is checked here: the engine trusts them."""
-        special, settings, forbidden = request.special, request.settings, request.special.unwritten
+        n_best = request.settings.n_best
         read, written = (np.array(one, dtype=np.int64) for one in (list(map(len, sources)), limits))
-        first = begins(read)
-        ids = np.fromiter((int(i) for one in sources for i in one), np.int64, int(first[-1]))
-        longest_source, longest_output = int(read.max()), int(written.max()) + 1
-        self.n_tokens = packed.n_tokens
-        self.refuse_others(ids, beginning, [special.decoder_begin, special.end, *forbidden])
         if read.min() < 1 or written.min() < 0:
             raise ValueError("a source has at least an end marker, and a limit is not negative")
-        if max(longest_source, longest_output) > packed.longest:
-            raise ValueError(f"positions end at {packed.longest}")
-        if settings.rows > packed.engine.most_beam:
-            raise ValueError(f"a beam has at most {packed.engine.most_beam} hypotheses")
-        if len(beginning) > written.min() or {special.end, *forbidden} & {*beginning}:
+        super().__init__(packed, request, (int(read.max()), int(written.max()) + 1))
+        first, job = begins(read), self.job
+        ids = np.fromiter((int(i) for one in sources for i in one), np.int64, int(first[-1]))
+        self.refuse_others(ids, beginning)
+        if len(beginning) > written.min() or {job.end, *request.special.unwritten} & {*beginning}:
             raise ValueError("a beginning is within every limit, and of tokens that are written")
-        want_scores = request.want_scores or settings.method == "beam"
-        self.rules = Rules(settings, special.end, torch.tensor([]), want_scores=want_scores)
-        self.strides, self.widths = (written + 1).tolist(), read.tolist()
-        places = settings.n_best * (written + 1)
+        self.limits, self.n_read = written.tolist(), read.tolist()
+        places = n_best * (written + 1)
         results, looks = begins(places), begins(places * read)
-        self.arrays: dict[str, np.ndarray[Any, Any]] = {
-            "ids": ids.astype(np.int32),
-            "first": first,
-            "limits": written,
-            "beginning": np.array(beginning, dtype=np.int32),
-            "forbidden": np.array(forbidden, dtype=np.int32),
-            "results": results,
-            "lengths": np.zeros((len(sources), settings.n_best), dtype=np.int32),
-            "tokens": np.zeros(int(results[-1]), dtype=np.int32),
-            "log_probs": np.zeros(int(results[-1]), dtype=np.float32),
-            "looks": looks,
-        }
+        self.point(
+            {
+                "ids": ids.astype(np.int32),
+                "first": first,
+                "n_read": read,
+                "limits": written,
+                "beginning": np.array(beginning, dtype=np.int32),
+                "results": results,
+                "lengths": np.zeros(len(sources) * n_best, dtype=np.int32),
+                "tokens": np.zeros(int(results[-1]), dtype=np.int32),
+                "log_probs": np.zeros(int(results[-1]), dtype=np.float32),
+                "looks": looks,
+            }
+        )
         if request.want_attention:
-            self.arrays["looked"] = np.empty(int(looks[-1]), dtype=np.float32)
-        slots = max(1, ROWS[packed.n_bytes > NEAR_BYTES] // settings.rows)
-        self.job = Job(
-            n_sentences=len(sources), n_beginning=len(beginning), n_forbidden=len(forbidden),
-            begin=special.decoder_begin, end=special.end, beam=settings.rows,
-            n_best=settings.n_best, want_scores=want_scores,
-            length_penalty=settings.length_penalty, slots=min(len(sources), slots),
-            encoded_rows=max(longest_source, min(ENCODED_ROWS, int(first[-1]))),
-            longest_source=longest_source, longest_output=longest_output,
-            **{name: array.ctypes.data for name, array in self.arrays.items()},
-        )  # fmt: skip
+            self.point({"looked": np.empty(int(looks[-1]), dtype=np.float32)})
+        job.n_sentences = job.n_entries = len(sources)
+        job.n_beginning, job.slots = len(beginning), min(len(sources), job.slots)
+        job.encoded_rows = max(job.longest_source, min(ENCODED_ROWS, int(first[-1])))
 
     def allow(self, allowed: Sequence[Integers]) -> None:
         """Let each sentence be written with these tokens alone; they are checked as all else is."""
@@ -155,35 +215,13 @@ class SentenceJob:
         if not rising.all() or (tokens == self.job.end).sum() != self.job.n_sentences:
             raise ValueError("tokens that are allowed rise, and the end marker is one of them")
         self.refuse_others(tokens)
-        self.arrays |= {"allowed": tokens, "allowed_first": first}
-        self.job.allowed, self.job.allowed_first = tokens.ctypes.data, first.ctypes.data
-
-    def refuse_others(self, *some: Any) -> None:
-        """Raise ValueError where one is no id of the model's."""
-        for ids in map(np.asarray, some):
-            if ids.min(initial=0) < 0 or ids.max(initial=0) >= self.n_tokens:
-                raise ValueError(f"ids must be from 0 to {self.n_tokens - 1}")
+        self.point({"allowed": tokens, "allowed_first": first})
 
     def read(self) -> Iterator[list[Hypothesis]]:
         """For each source its hypotheses, in the order in which they were given."""
-        tokens, log_probs = self.arrays["tokens"].tolist(), self.arrays["log_probs"].tolist()
-        lengths, results = self.arrays["lengths"].tolist(), self.arrays["results"].tolist()
-        for i, stride in enumerate(self.strides):
-            found = []
-            for at, n in zip(range(results[i], results[i + 1], stride), lengths[i], strict=True):
-                if n:  # its end marker is the last
-                    ids, of_each = tokens[at : at + n - 1], log_probs[at : at + n]
-                    looked = self._looked(i, at - results[i], n)
-                    found.append(scored(ids, of_each, self.rules, looked))
-            yield list(ranked(found))
-
-    def _looked(self, i: int, place: int, n_tokens: int) -> torch.Tensor | None:
-        """`[tokens, source]`: the weights on source `i` of the tokens from a place on."""
-        if "looked" not in self.arrays:
-            return None
-        width, looks = self.widths[i], self.arrays["looked"][int(self.arrays["looks"][i]) :]
-        found = looks[place * width : (place + n_tokens) * width].reshape(n_tokens, width)
-        return torch.from_numpy(found.copy())
+        looks = "looked" in self.arrays
+        for i, (n_read, limit) in enumerate(zip(self.n_read, self.limits, strict=True)):
+            yield self.hypotheses(i, n_read, limit, looks)
 
 
 def begins(sizes: Any) -> np.ndarray[Any, np.dtype[np.int64]]:

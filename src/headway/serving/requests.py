@@ -58,9 +58,12 @@ class Caller:
     """Set when the client left."""
     charge: Callable[[int], None] = lambda n: None
     """Counts characters of the texts that are asked for; raises RefusedError above a quota."""
+    is_accepted: bool = False
+    """Some of its work was begun: what follows is not refused for want of room."""
 
 
-CALLER: ContextVar[Caller] = ContextVar("caller", default=Caller())  # noqa: B039 (nobody's)
+NOBODY = Caller()
+CALLER: ContextVar[Caller] = ContextVar("caller", default=NOBODY)
 
 
 class TranslationRequest(NamedTuple):

@@ -1,0 +1,399 @@
+"""One search for all who translate at the same time: their sentences share the engine's slots.
+
+Requests are worked on in threads of their own, as ever; the search of each hands its sentences over
+here and waits for its own. What is searched for in the same way shares a lane.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import torch
+
+from headway.core.hypothesis import Hypothesis, diverged, length_limits
+from headway.core.interfaces import StepDecoder
+from headway.core.search import METHODS, Ids, SearchRequest
+from headway.engine.engine import NativeEngine, beyond, unwrapped
+from headway.engine.feeding import EngineThreads, FedJob
+from headway.serving.fair_queue import FairQueue, Sentence, Submission
+from headway.serving.requests import CALLER, NOBODY, Caller, RefusedError
+from headway.translation.decoding import Engine, decode
+
+if TYPE_CHECKING:
+    from headway.translator import Translator
+
+MOST_LANES = 4
+LONGEST_SOURCE = 160
+"""Tokens that a lane has room for, the end marker included; longer ones are searched for alone."""
+MOST_WAITING = 1 << 14
+"""Source tokens."""
+LOOK_S = 0.25
+"""How often one that waits looks whether its client is still there."""
+BATCH_ROWS = 128
+"""Hypotheses that are searched for together where there is no engine."""
+RATE_S = 1.0
+"""For how long tokens are counted before it is said how many there are in a second."""
+
+
+class LaneKind(NamedTuple):
+    """What searches have in common that share a lane."""
+
+    method: str
+    rows: int
+    n_best: int
+    length_penalty: float
+    max_extra_length: int
+    want_scores: bool
+    want_attention: bool
+
+    @classmethod
+    def of(cls, request: SearchRequest) -> "LaneKind":
+        """A request's."""
+        how = request.settings
+        scores = request.want_scores or how.method == "beam"
+        return cls(
+            how.method, how.rows, how.n_best, how.length_penalty, how.max_extra_length, scores,
+            request.want_attention,
+        )  # fmt: skip
+
+
+class Counts:
+    """What a service tells of its work: plain numbers, which only grow."""
+
+    def __init__(self) -> None:
+        self.sentences_done = self.tokens_read = self.tokens_written = 0
+        self.rate = 0.0
+        """Source tokens a second, when last measured under load."""
+        self._since, self._read_then = time.monotonic(), 0
+
+    def begin(self) -> None:
+        """There is work again, after there was none."""
+        self._since, self._read_then = time.monotonic(), self.tokens_read
+
+    def add(self, n_read: int, hypotheses: Sequence[Hypothesis]) -> None:
+        """One sentence is done."""
+        self.sentences_done += 1
+        self.tokens_read += n_read
+        self.tokens_written += sum(len(one.ids) + 1 for one in hypotheses[:1])
+        passed_s = time.monotonic() - self._since
+        if passed_s > RATE_S:
+            self.rate = (self.tokens_read - self._read_then) / passed_s
+            self.begin()
+
+
+class OpenJob(Protocol):
+    """Takes sentences while others are in work, as `headway.engine.feeding.FedJob` does."""
+
+    free: list[int]
+    """Numbers that the next sentences may have."""
+    n_slots: int
+    """Sentences that may be in work at the same time."""
+
+    @property
+    def n_filled(self) -> int:
+        """Sentences that are in work."""
+        ...
+
+    def fits(self, n_read: int, limit: int) -> bool:
+        """Whether there is room for a source of so many tokens, end marker included, and an output
+        of `limit` without."""
+        ...
+
+    def put(self, ids: Sequence[int], limit: int) -> int:
+        """Take a sentence; its number, which is told when it is done."""
+        ...
+
+    def wake(self, n: int) -> None:
+        """So many were put."""
+        ...
+
+    def take(self, entry: int, *, want_attention: bool) -> list[Hypothesis]:
+        """What was found, whose number is free from then on."""
+        ...
+
+    def close(self) -> None:
+        """There will be no more."""
+        ...
+
+
+Hear = Callable[[list[int]], None]
+
+
+class BatchedJob:
+    """An `OpenJob` where there is no compiled engine: what waits is searched for in batches."""
+
+    def __init__(
+        self, search: Callable[[list[Ids]], list[list[Hypothesis]]], n_slots: int, hear: Hear
+    ) -> None:
+        """`search` is given sources without end markers, at most `n_slots`."""
+        self.n_slots, self.search, self.hear = n_slots, search, hear
+        self.free, self.n_filled = list(range(2 * n_slots)), 0
+        self._waiting = deque[tuple[int, Sequence[int]]]()
+        self._found: dict[int, list[Hypothesis] | Exception] = {}
+        self._change, self._is_closed = threading.Condition(), False
+        threading.Thread(target=self._work, name="headway batches", daemon=True).start()
+
+    def fits(self, n_read: int, limit: int) -> bool:
+        """See `OpenJob`; memory grows with what is read."""
+        return n_read + limit <= 3 * LONGEST_SOURCE
+
+    def put(self, ids: Sequence[int], limit: int) -> int:
+        """See `OpenJob`."""
+        entry = self.free.pop()
+        self._waiting.append((entry, ids[:-1]))
+        return entry
+
+    def wake(self, n: int) -> None:
+        """See `OpenJob`."""
+        with self._change:
+            self._change.notify()
+
+    def take(self, entry: int, *, want_attention: bool) -> list[Hypothesis]:
+        """See `OpenJob`; its searches all want the same. Raises what the search raised."""
+        self.free.append(entry)
+        found = self._found.pop(entry)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def close(self) -> None:
+        """See `OpenJob`."""
+        with self._change:
+            self._is_closed = True
+            self._change.notify()
+
+    def _work(self) -> None:
+        while True:
+            with self._change:
+                while not self._waiting and not self._is_closed:
+                    self._change.wait()
+                if self._is_closed:
+                    return
+            n = self.n_filled = min(self.n_slots, len(self._waiting))
+            batch = [self._waiting.popleft() for _ in range(n)]
+            found: Sequence[list[Hypothesis] | Exception]
+            try:
+                found = self.search([ids for _, ids in batch])
+            except Exception as error:
+                found = [error] * n
+            self._found |= {entry: one for (entry, _), one in zip(batch, found, strict=True)}
+            self.n_filled = 0
+            self.hear([entry for entry, _ in batch])
+
+
+class Lane:
+    """Sentences that are searched for in one way: those that wait, and those in work."""
+
+    def __init__(self, counts: Counts, lock: threading.Lock, open_job: Callable[[Hear], OpenJob]):
+        """`lock` is held by whoever calls, but for `wait`."""
+        self.queue, self.counts, self.lock = FairQueue(), counts, lock
+        self.job, self._in_work = open_job(self._hear), dict[int, Sentence]()
+        self.n_users = 0
+        """Searches that wait for it."""
+
+    def submit(self, submission: Submission) -> None:
+        """Have its sentences searched for, when it is their turn."""
+        if not self._in_work:
+            self.counts.begin()
+        self.queue.put(submission)
+        self._begin()
+
+    def wait(self, submission: Submission) -> list[list[Hypothesis]]:
+        """Until all are found. Raises RefusedError where its deadline or its client is gone."""
+        while not submission.wait(LOOK_S):
+            with self.lock:
+                refusal = submission.refusal(time.monotonic())
+                if refusal and not submission.is_over:
+                    self.queue.drop(submission, refusal)
+        if submission.error:
+            raise submission.error
+        return submission.found
+
+    def _begin(self) -> None:
+        n = 0
+        while self.job.free and (sentence := self.queue.take()):
+            limit = sentence.submission.limits[sentence.place]
+            self._in_work[self.job.put(sentence.ids, limit)] = sentence
+            n += 1
+        if n:
+            self.job.wake(n)
+
+    def _hear(self, entries: list[int]) -> None:
+        with self.lock:
+            for entry in entries:
+                submission, i = sentence = self._in_work.pop(entry)
+                try:
+                    found = self.job.take(entry, want_attention=submission.want_attention)
+                    if not found:
+                        raise diverged()
+                except Exception as error:
+                    self.queue.drop(submission, error)
+                else:
+                    self.counts.add(len(sentence.ids), found)
+                    submission.finish(i, found)
+            self._begin()
+
+
+class SharedEngine:
+    """A `headway.translation.decoding.Engine` for many threads at once, which never leaves anything
+    to others."""
+
+    def __init__(
+        self, engine: Engine | None, threads: EngineThreads, most_waiting: int = MOST_WAITING
+    ) -> None:
+        """`engine` is what searches alone, None for torch. At `most_waiting` source tokens those
+        are refused who have more than their share of them."""
+        self.engine, self.threads, self.most_waiting = engine, threads, most_waiting
+        self.counts = Counts()
+        self._lanes, self._lock = dict[LaneKind, Lane](), threading.Lock()
+        self._alone, self._n_alone = threading.Lock(), 0
+
+    @classmethod
+    def take_over(
+        cls, translator: "Translator", threads: EngineThreads, most_waiting: int = MOST_WAITING
+    ) -> "SharedEngine":
+        """Have a translator's searches be shared from now on."""
+        search = translator.search
+        if not search.is_prepared:
+            search.use(search.choice.prepare(translator.model, translator.device))
+        found = cls(search.engine, threads, most_waiting)
+        search.use(found)
+        return found
+
+    @property
+    def n_waiting(self) -> int:
+        """Sentences that are not begun."""
+        return sum(lane.queue.n_sentences for lane in self._all())
+
+    @property
+    def tokens_waiting(self) -> int:
+        """Source tokens of these."""
+        return sum(lane.queue.n_tokens for lane in self._all())
+
+    @property
+    def slots(self) -> tuple[int, int]:
+        """Those with a sentence in them, and all."""
+        jobs = [lane.job for lane in self._all()]
+        return sum(job.n_filled for job in jobs), sum(job.n_slots for job in jobs)
+
+    def refuse_full(self, caller: Caller) -> None:
+        """Raise RefusedError where too much waits already, and too much of it for this client."""
+        waiting = self.tokens_waiting
+        if waiting < self.most_waiting or (caller.is_accepted and caller is not NOBODY):
+            return
+        queues = [lane.queue for lane in self._all()]
+        own = sum(queue.tokens_of(caller.client) for queue in queues)
+        n_clients = 1 + sum(queue.n_clients for queue in queues)
+        if own * n_clients >= self.most_waiting or waiting >= 2 * self.most_waiting:
+            raise RefusedError("busy", "too much waits already; come again", self.wait_s)
+
+    @property
+    def wait_s(self) -> float:
+        """How long what waits now will take, as far as is known."""
+        return self.tokens_waiting / self.counts.rate if self.counts.rate else 1.0
+
+    def search(
+        self, decoder: StepDecoder, sources: Sequence[Ids], request: SearchRequest
+    ) -> list[list[Hypothesis]]:
+        """See `Engine`; of the sentences of `CALLER`.
+
+        Raises:
+            RefusedError: too much waits, it is too late, or the client left.
+        """
+        caller = CALLER.get()
+        self.refuse_full(caller)
+        results: list[list[Hypothesis]] = [[] for _ in sources]
+        rows = [[*map(int, ids), request.special.end] for ids in sources]
+        n_read = torch.tensor(list(map(len, rows)), dtype=torch.long)
+        limits = length_limits(n_read, request.settings.max_extra_length, decoder.longest).tolist()
+        some: list[int] = []
+        if (lane := self._lane(decoder, request)) is not None:
+            some = [i for i, row in enumerate(rows) if lane.job.fits(len(row), limits[i])]
+            submission = Submission(
+                caller, [rows[i] for i in some], [limits[i] for i in some],
+                want_attention=request.want_attention,
+            )  # fmt: skip
+            try:
+                with self._lock:
+                    lane.submit(submission)
+                caller.is_accepted = True
+                for i, found in zip(some, lane.wait(submission), strict=True):
+                    results[i] = found
+            finally:
+                with self._lock:
+                    lane.n_users -= 1
+            request.done(len(some))
+        if left := [i for i, found in enumerate(results) if not found]:
+            alone = self._search_alone(decoder, [sources[i] for i in left], request, caller)
+            for i, found in zip(left, alone, strict=True):
+                results[i] = found
+        return results
+
+    def _all(self) -> list[Lane]:
+        return list(self._lanes.values())
+
+    def _lane(self, decoder: StepDecoder, request: SearchRequest) -> Lane | None:
+        """The lane of a search, which has one more user then; None where it has none."""
+        open_job = self._way(decoder, request)
+        if open_job is None:
+            return None
+        kind = LaneKind.of(request)
+        if isinstance(self.engine, NativeEngine):  # it costs next to nothing there
+            kind = kind._replace(want_attention=True)
+        with self._lock:
+            lane = self._lanes.pop(kind, None)
+            if lane is None:
+                idle = [key for key, one in self._lanes.items() if not one.n_users]
+                if len(self._lanes) >= MOST_LANES:
+                    if not idle:
+                        return None
+                    self._lanes.pop(idle[0]).job.close()
+                try:
+                    lane = Lane(self.counts, self._lock, open_job)
+                except (MemoryError, ValueError):
+                    return None
+            self._lanes[kind] = lane  # the last used one is the last to go
+            lane.n_users += 1
+        return lane
+
+    def _way(
+        self, decoder: StepDecoder, request: SearchRequest
+    ) -> Callable[[Hear], OpenJob] | None:
+        """What opens a job for such searches; None where each is one of its own."""
+        settings = request.settings
+        if settings.method not in METHODS or request.generator is not None:
+            return None
+        if isinstance(self.engine, NativeEngine):
+            plain, beginning, shortlist = unwrapped(decoder)
+            if plain is not self.engine.model or beginning or shortlist or beyond(settings):
+                return None
+            packed = self.engine.packed
+            source = min(LONGEST_SOURCE, packed.longest)
+            output = min(source + settings.max_extra_length + 1, packed.longest)
+            return lambda hear: FedJob(packed, request, (source, output), self.threads, hear)
+        request = request._replace(done=SearchRequest._field_defaults["done"])
+        n_slots = max(1, BATCH_ROWS // settings.rows)
+        return lambda hear: BatchedJob(
+            lambda sources: decode(decoder, sources, request, self.engine), n_slots, hear
+        )
+
+    def _search_alone(
+        self, decoder: StepDecoder, sources: Sequence[Ids], request: SearchRequest, caller: Caller
+    ) -> list[list[Hypothesis]]:
+        """What no lane has room for: one such search after the other."""
+        own = Submission(caller, [[]] * len(sources), [])
+        while not self._alone.acquire(timeout=LOOK_S):
+            if refusal := own.refusal(time.monotonic()):
+                raise refusal
+        try:
+            if refusal := own.refusal(time.monotonic()):
+                raise refusal
+            found = decode(decoder, sources, request, self.engine)
+        finally:
+            self._alone.release()
+        with self._lock:
+            for ids, hypotheses in zip(sources, found, strict=True):
+                self.counts.add(len(ids), hypotheses)
+        return found
