@@ -221,15 +221,24 @@ def test_models_and_their_tokenizers_are_told(client, models):
     assert [one["id"] for one in listed] == [*NAMES]
     assert client.get("/v1/models/lstm").json() == listed[1]
     assert client.get("/v1/models/none").status_code == 404
-    info = client.get("/tokenizer_info").json()
+    assert client.get("/tokenizer_info").status_code == 400  # of which model?
+    info = client.get("/models/subwords/tokenizer_info").json()
 
     def ids(**body: object) -> list[int]:
-        return client.post("/tokenize", json=body).json()["tokens"]
+        return client.post("/models/subwords/tokenize", json=body).json()["tokens"]
 
-    special = models.named("").special
+    special = models.named("subwords").special
     plain = {"add_special_tokens": False}
     assert ids(prompt=info["eos_token"], **plain) == [special.end]
     assert ids(prompt=info["bos_token"], **plain) == [special.decoder_begin]
-    text = "Does he use pens ?\nHe"
-    assert ids(prompt=text) == [special.decoder_begin, *ids(prompt=text, **plain)]
-    assert client.post("/detokenize", json={"tokens": ids(prompt=text)}).json() == {"prompt": text}
+    text = "Does he use 語 ?\nHe"
+    whole = ids(prompt=text)
+    assert whole == [special.decoder_begin, *ids(prompt=text, **plain)]
+    back = client.post("/detokenize", json={"tokens": whole, "model": "subwords"})
+    assert back.json() == {"prompt": text}
+    assert (
+        complete(client, model="subwords", prompt=whole[1:], seed=1)
+        == (
+            client.post("/models/subwords/v1/completions", json={"prompt": text, "seed": 1})
+        ).json()["choices"]
+    )

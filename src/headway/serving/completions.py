@@ -1,7 +1,8 @@
 """`/v1/completions` and `/v1/models` of OpenAI's interface, for language models.
 
 Behind them are the three addresses by which vLLM tells of a tokenizer: `lm-eval` reads texts and
-ids through them, so that it needs no file of the model.
+ids through them, so that it needs no file of the model. As they name no model, each address is
+there for each model as well: `/models/NAME/v1/completions`, `/models/NAME/tokenize`.
 """
 
 import json
@@ -258,12 +259,17 @@ def as_model(one: ServedLanguageModel) -> dict[str, Any]:
 def routes(service: Service) -> list[Route]:
     """For the language models of a service."""
 
-    def named(name: str) -> ServedLanguageModel:
-        return service.language_models.named(name)
+    def named(request: Request, name: str = "", *, one: bool = False) -> ServedLanguageModel:
+        """That of the address or the body; `one`: there must be a name where there are several."""
+        named = request.path_params.get("model") or name
+        if one and not named and len(service.language_models.all) > 1:
+            said = "several models are served: ask at /models/NAME/.. for the tokens of one"
+            raise RefusedError("bad", said)
+        return service.language_models.named(named)
 
     async def complete(request: Request) -> Response:
         asked = await read_body(request, CompletionRequest)
-        served, caller = named(asked.model), caller_of(request)
+        served, caller = named(request, asked.model), caller_of(request)
         work = partial(begun, served, asked, caller, service.limits)
         choices, told = await in_thread(work), asked.logprobs is not None
         head = {
@@ -281,10 +287,10 @@ def routes(service: Service) -> list[Route]:
         return JSONResponse({"object": "list", "data": data})
 
     async def model(request: Request) -> Response:
-        return JSONResponse(as_model(named(request.path_params["model"])))
+        return JSONResponse(as_model(named(request)))
 
-    async def tokenizer_info(_: Request) -> Response:
-        served = named("")
+    async def tokenizer_info(request: Request) -> Response:
+        served = named(request, one=True)
         loaded, special = await in_thread(lambda: served.model), served.special
         begin, end = loaded.vocabulary.pieces([special.decoder_begin, special.end])
         return JSONResponse(
@@ -294,7 +300,7 @@ def routes(service: Service) -> list[Route]:
 
     async def tokenize(request: Request) -> Response:
         asked = await read_body(request, TokenizeRequest)
-        served = named(asked.model)
+        served = named(request, asked.model, one=True)
         ids = await in_thread(partial(served.marked_ids, asked.prompt))
         if asked.add_special_tokens and asked.prompt:
             ids = [served.special.decoder_begin, *ids]
@@ -302,17 +308,21 @@ def routes(service: Service) -> list[Route]:
 
     async def detokenize(request: Request) -> Response:
         asked = await read_body(request, DetokenizeRequest)
-        prompt = await in_thread(partial(named(asked.model).prompt, asked.tokens))
+        served = named(request, asked.model, one=True)
+        prompt = await in_thread(partial(served.prompt, asked.tokens))
         return JSONResponse({"prompt": prompt.text})
 
     def at(path: str, handler: Any, method: str = "POST") -> Route:
         return route(path, handler, refuse=as_openai, methods=(method,))
 
-    return [
-        at("/v1/completions", complete),
-        at("/v1/models", models, "GET"),
-        at("/v1/models/{model}", model, "GET"),
-        at("/tokenizer_info", tokenizer_info, "GET"),
-        at("/tokenize", tokenize),
-        at("/detokenize", detokenize),
+    of_models = [
+        at(f"{place}{path}", handler, method)
+        for place in ("", "/models/{model}")
+        for path, handler, method in (
+            ("/v1/completions", complete, "POST"),
+            ("/tokenizer_info", tokenizer_info, "GET"),
+            ("/tokenize", tokenize, "POST"),
+            ("/detokenize", detokenize, "POST"),
+        )
     ]
+    return [*of_models, at("/v1/models", models, "GET"), at("/v1/models/{model}", model, "GET")]
