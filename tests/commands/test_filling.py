@@ -110,7 +110,6 @@ def test_a_run_fills_in_what_is_empty_and_says_so(everyday_run, po, tmp_path):
     ("name", "before"),
     [
         ("a.tsv", b"I love cats.\t\r\n"),
-        ("a.jsonl", b'{"source": "I love cats.", "target": ""}\n'),
         (
             "a.tmx",
             b'<tmx version="1.4"><header srclang="en"/><body><tu><tuv xml:lang="en">'

@@ -49,23 +49,13 @@ def test_a_file_of_texts_is_looked_up_as_json(
     assert match["repaired"] == ["%d -> %s"]
 
 
-def test_without_a_text_it_is_said_what_is_in_the_memory(
-    old: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["memory", old]) == 0
-    printed = capsys.readouterr().out
-    assert "2 translations of 2 different texts, unknown -> de" in printed
-    assert "left out of 3 units: 1 untranslated" in printed
-    assert main(["memory", old, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["dropped"] == {"untranslated": 1}
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ([], "a memory is one or more files"),
         (["{old}", "--query", "a", "--at-least", "20"], "from 50 to 100; got 20"),
         (["{old}", "--query", "a", "--most", "0"], "--most is at least 1; got 0"),
+        (["{old}"], "a text is looked up; none was given"),
         (["no.tmx", "--query", "a"], "no such file: no.tmx"),
         (["{old}", "--query", "a", "--target-language", "fr"], "is de, and fr is wanted"),
     ],

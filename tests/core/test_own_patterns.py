@@ -22,6 +22,7 @@ EXCEPTIONS = {
     "own_codes._PART": "in a pattern of at most 500 characters, whose brackets are closed",
     "sentences._INITIALS": "in the last 40 characters",
     "sentences._WORD": "in the last 40 characters",
+    "json_files._TOKEN": "in JSON that was found to be well-formed: every quote is closed",
     "key_values._OR_END": "fitted at a place, by `taken`",
     "key_values._TEXT": "fitted at a place, by `taken`",
 }

@@ -6,15 +6,13 @@ import pytest
 
 from headway.filling.flow import Flow, Steps
 from headway.filling.judging import RunChecks
-from headway.localization.checks.calibration import Calibration, Checker, Verdict
-from headway.localization.checks.output_checks import ModelEvidence
+from headway.localization.checks.calibration import Calibration, Checker
 from headway.localization.checks.training_stats import TrainingStats
-from headway.localization.formats.units import Match, Outcome, Unit, Width
+from headway.localization.formats.units import Match, Outcome, Unit
 from headway.localization.placeholders.segments import Segment
 from headway.localization.terms.glossary import Glossary, GlossaryRow
 from headway.localization.terms.keeping import Terms
 from headway.translation.coded import SegmentTranslation
-from headway.translation.detailed import Alternative, Translation
 
 CHECKER = Checker(TrainingStats.from_dict({}), Calibration.from_dict({}))
 FILES = "{n, plural, one {# file} other {# files}}"
@@ -89,29 +87,6 @@ POLISH = "one {# plik} few {# pliki} many {# plików} other {# pliku}"
 )
 def test_a_choice_from_a_memory_is_judged_by_its_branches(source, target, language, flags):
     assert named(remembered(source, target, language)) == flags
-
-
-def test_what_the_model_said_is_said_of_the_translation_that_was_taken():
-    heard: list[ModelEvidence] = []
-
-    class Hearing:
-        def look(self, _source: str, _target: str, readings: Sequence[ModelEvidence]) -> Verdict:
-            heard.extend(readings)
-            return Verdict((), None)
-
-    best, other = (
-        Alternative(text, -n, [], [], [-float(n)], [], text) for n, text in ((1, "lang"), (2, "ab"))
-    )
-    part = Translation("x", ["x"], [best, other], 0)
-    flow = Flow(
-        lambda some: [SegmentTranslation(Segment(("lang",)), True, 0, (part,)) for _ in some],
-        Steps(checks=RunChecks(Hearing())),  # type: ignore[arg-type]
-    )
-    units = [Unit(Segment(("x",))), Unit(Segment(("x",)), width=Width(2))]
-    for _ in flow.run(units):
-        pass
-    assert [flow.outcome(unit).segment for unit in units] == [Segment(("lang",)), Segment(("ab",))]
-    assert [one.log_probs for one in heard] == [[-1.0], [-2.0]]
 
 
 TERMS = [

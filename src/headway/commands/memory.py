@@ -10,7 +10,6 @@ from headway.core.errors import ConfigError
 from headway.core.lines import printable, read_lines
 
 if TYPE_CHECKING:
-    from headway.core.cleaning import Report
     from headway.localization.formats.units import Unit
     from headway.localization.memory.memory import Memories, Memory, MemoryMatch
 
@@ -29,7 +28,7 @@ def memory(
 
     100% is the same text; what is like it has less: edit distance over words, codes, case,
     punctuation and numbers aside (docs/terms-and-memory.md). Numbers and codes that differ are put
-    right in the translation where that is plain. Without a text, it is said what is in the memory.
+    right in the translation where that is plain.
 
     Parameters
     ----------
@@ -60,8 +59,10 @@ def memory(
     texts = [*(query or []), *([line or "" for line in read_lines(queries)] if queries else [])]
     languages = LanguagePair(source_language, target_language)
     if not texts:
-        _describe(file, languages, json=json)
-        return
+        raise ConfigError(
+            'a text is looked up; none was given. Add --query "text", or --queries FILE. '
+            "What is in a memory is said by: headway prepare --pairs FILE"
+        )
     with Stages() as stages:
         known = cached_memory(file, languages, say=say, progress=stages)
     memories = Memories([known])
@@ -122,35 +123,3 @@ def _lines(query: str, found: "Sequence[MemoryMatch]", at_least: int) -> list[st
         notes += [f"{one.n_others} other translations" if one.n_others else ""]
         lines.append(f"        ({'; '.join(filter(None, notes))})")
     return lines if found else [*lines, f"  no match of {at_least}% or more"]
-
-
-def _describe(files: Sequence[Path], languages: Any, *, json: bool) -> None:
-    """Say what is in a memory."""
-    from headway.core.cleaning import Report
-    from headway.localization.memory.building import memory_of, wanted_languages
-
-    wanted, report = wanted_languages(files, languages), Report()
-    with Stages() as stages:
-        known = memory_of(files, wanted, report, stages)
-    facts = _facts(known, report)
-    if json:
-        print_json({"languages": list(wanted), **facts})
-        return
-    dropped = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in facts["dropped"].items())
-    print(
-        f"{facts['units']:,} translations of {facts['texts']:,} different texts, "
-        f"{wanted.source_language or 'unknown'} -> {wanted.target_language or 'unknown'}\n"
-        f"left out of {facts['read']:,} units: {dropped or 'none'}\n"
-        'Look something up: --query "text"'
-    )
-
-
-def _facts(known: "Memory", report: "Report") -> dict[str, Any]:
-    import numpy as np
-
-    return {
-        "read": report.read,
-        "units": len(known),
-        "texts": len(np.unique(known.store.entries.digests)),
-        "dropped": dict(report.dropped.most_common()),
-    }

@@ -28,7 +28,6 @@ from headway.localization.formats.units import (
 )
 from headway.localization.placeholders.accelerators import Bare, bare, with_accelerator
 from headway.localization.placeholders.names import with_codes_of
-from headway.localization.placeholders.own_codes import Patterns
 from headway.localization.placeholders.segments import Segment
 
 Translate = Callable[[list[Segment]], Sequence[Translated]]
@@ -50,8 +49,6 @@ class Steps:
     checks: Checks | None = None
     leave_below: float | None = None
     """Confidence below which nothing is filled in."""
-    own_codes: Patterns = ()
-    """What is a code besides those of every text."""
 
 
 class Flow:
@@ -85,8 +82,7 @@ class Flow:
         """What became of a unit that was run; `MISSING` for one that was not reached."""
         match = self._taken(unit)
         made = ranked(self._of_model(unit)) if match is None else _of_match(unit, match)
-        made = replace(made, near=self._near.get(unit, ()))
-        made = fitted(made, self.steps.own_codes) if unit.width is not None else made
+        made = fitted(replace(made, near=self._near.get(unit, ())))
         return made if made.segment is None else self._judged(made)
 
     def forget(self) -> None:

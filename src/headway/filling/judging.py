@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from heapq import nlargest
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from headway.localization.checks.calibration import Checker, Verdict
@@ -11,8 +10,6 @@ from headway.localization.formats.branches import branches_of
 from headway.localization.formats.piecewise import TranslatedPiece, may_branch
 from headway.localization.formats.units import Flag, Match, Outcome, SegmentAlternative, Unit
 from headway.localization.placeholders.accelerators import bare, unmarked
-from headway.localization.placeholders.codes import check, parsed
-from headway.localization.placeholders.own_codes import OwnPattern
 from headway.localization.placeholders.segments import Segment
 
 TOO_WIDE = "too_wide"
@@ -75,7 +72,10 @@ class RunChecks:
             readings = _readings(outcome.evidence)
             return Judgement(*self.checker.look(source.text, target.text, readings))
         # names and keywords are no copies, and there may be more branches than in the source
-        said = {(piece.source, chosen(piece)): _readings([piece]) for piece in outcome.evidence}
+        said = {
+            (piece.source, piece.translated.segment): _readings([piece])
+            for piece in outcome.evidence
+        }
         pairs = side_by_side(outcome, outcome.segment, self._target_language)
         look = self.checker.look
         return _together([look(a.text, b.text, said.get((a, b), ())) for a, b in pairs])
@@ -87,7 +87,7 @@ def _readings(pieces: Sequence[Any]) -> list[ModelEvidence]:
         ModelEvidence(part.source_tokens, taken.token_log_probs, taken.attended)
         for piece in pieces
         for part in piece.translated.parts
-        for taken in part.n_best[piece.picked :][:1]
+        for taken in part.n_best[:1]
     ]
 
 
@@ -115,7 +115,7 @@ def side_by_side(made: Outcome, segment: Segment, target_language: str | None) -
     the whole.
     """
     if made.evidence:
-        return list(dict.fromkeys((piece.source, chosen(piece)) for piece in made.evidence))
+        return list(dict.fromkeys((one.source, one.translated.segment) for one in made.evidence))
     both = _whole(made.unit, segment)
     ours, theirs = (branches_of(one, target_language) for one in both)
     if ours is None or theirs is None:
@@ -127,85 +127,38 @@ def side_by_side(made: Outcome, segment: Segment, target_language: str | None) -
 
 
 def ranked(made: Outcome) -> Outcome:
-    """With its score and, where a model gave several, the n best by the sum of their scores.
+    """With its score and, where the model read all of it at once and gave several, the n best.
 
-    Of a piece whose codes were put back only the best is known.
+    Of a text whose codes were put back only the best is known.
     """
-    pieces = [(piece.translated.segment.text, _alternatives(piece)) for piece in made.evidence]
-    if made.segment is None or not pieces or not all(scored for _, scored in pieces):
+    segment, scored = made.segment, [_alternatives(piece) for piece in made.evidence]
+    if segment is None or not scored or not all(scored):
         return made
-    score = sum(scored[0].score for _, scored in pieces)
-    n_best = max(len(scored) for _, scored in pieces)
-    choices: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
-    for best, scored in pieces:
-        known = scored if scored[0].target.strip() == best.strip() else scored[:1]
-        longer = [
-            (total + one.score, (*picks, n))
-            for total, picks in choices
-            for n, one in enumerate(known)
-        ]
-        choices = nlargest(n_best, longer, key=lambda choice: choice[0])
-    best_text = made.segment.text
-    bests = [best for best, _ in pieces]
-    found = [SegmentAlternative(made.segment, score)]
-    for total, picks in choices:
-        instead = [chosen(piece).text for piece in _picked(made, picks)]
-        text = _instead(best_text, bests, instead)
-        if text is not None and text != best_text:
-            found.append(SegmentAlternative(Segment((text,)), total, picks))
-    return replace(made, score=score, n_best=tuple(found[:n_best]) if n_best > 1 else ())
+    made = replace(made, score=sum(some[0].score for some in scored))
+    best = made.evidence[0].translated.segment.text
+    [first, *others] = scored[0]
+    if len(scored) > 1 or not others or first.target.strip() != best.strip():
+        return made
+    n_best = [SegmentAlternative(segment, made.score)]
+    for other in others:
+        text = segment.text.replace(best, other.target, 1)
+        n_best.append(SegmentAlternative(Segment((text,)), other.score))
+    return replace(made, n_best=tuple(n_best))
 
 
-def fitted(made: Outcome, own: Sequence[OwnPattern] = ()) -> Outcome:
-    """The best translation that has the room it needs and all codes; a flag where none has.
-
-    Codes of the file take no room. `own` are patterns of codes besides those of every text.
-    """
+def fitted(made: Outcome) -> Outcome:
+    """With a flag where it has not the room that it needs. Codes of the file take none."""
     width, segment = made.unit.width, made.segment
-    if width is None or segment is None or width.fits(text := _bare(segment)):
+    if width is None or segment is None:
         return made
-    for other in made.n_best[1:]:
-        fits = width.fits(other.segment.text) and not segment.codes
-        if fits and _keeps_codes(made.unit, other.segment, own):
-            evidence = tuple(_picked(made, other.picks))
-            return replace(made, segment=other.segment, score=other.score, evidence=evidence)
+    text = "".join(part for part in segment.parts if isinstance(part, str))
+    if width.fits(text):
+        return made
     why = f"at most {width.most} ({width.unit}) are allowed, and it has {len(text)} characters"
     return replace(made, flags=(*made.flags, Flag(TOO_WIDE, 1.0, why)))
-
-
-def chosen(piece: TranslatedPiece) -> Segment:
-    """What stands in the whole for a piece."""
-    if not piece.picked:
-        return piece.translated.segment
-    return Segment((_alternatives(piece)[piece.picked].target,))
-
-
-def _picked(made: Outcome, picks: Sequence[int]) -> list[TranslatedPiece]:
-    return [piece._replace(picked=n) for piece, n in zip(made.evidence, picks, strict=True)]
-
-
-def _keeps_codes(unit: Unit, target: Segment, own: Sequence[OwnPattern]) -> bool:
-    """Whether just the codes that the source has in its text are in a translation."""
-    return check(*(parsed(one, own) for one in _whole(unit, target))).complete
-
-
-def _bare(segment: Segment) -> str:
-    return "".join(part for part in segment.parts if isinstance(part, str))
 
 
 def _alternatives(piece: TranslatedPiece) -> Sequence[Any]:
     """What the model wrote for a piece that it read at once, each with its `target` and `score`."""
     parts: Any = getattr(piece.translated, "parts", ())
     return parts[0].n_best if len(parts) == 1 else ()
-
-
-def _instead(text: str, old: Sequence[str], new: Sequence[str]) -> str | None:
-    """A text with other pieces in the place of some; None where they are not in it, in order."""
-    written, start = "", 0
-    for before, after in zip(old, new, strict=True):
-        place = text.find(before, start)
-        if place < 0:
-            return None
-        written += text[start:place] + after
-        start = place + len(before)
-    return written + text[start:]

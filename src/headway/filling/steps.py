@@ -91,8 +91,6 @@ def filler(
         whose = "" if aids.glossary else f" of the run{OFF}"
         say(f"headway: glossary{whose}: {kept.glossary.in_words()}")
     translator, how = ready()
-    if how["method"] == "beam" and any(map(_is_narrow, files)):
-        how["n_best"] = how["beam"]  # one that has the room may be among them
     how["glossary"] = NONE if kept is None else kept
     if aids.leave_below is not None and not translator.checker.trust.weights:
         raise ConfigError(
@@ -103,7 +101,7 @@ def filler(
     return Filler(
         lambda segments: translator.translate_segments(segments, want_alignment=True, **how),
         translator.longest,
-        Steps(memory, aids.fuzzy_from, kept, checks, aids.leave_below, translator.own_codes),
+        Steps(memory, aids.fuzzy_from, kept, checks, aids.leave_below),
         translator.processors.portions().of_segment,
     )
 
@@ -125,8 +123,3 @@ def terms_of(run: Path, given: Sequence[Path]) -> "list[str | Path]":
     from headway.localization.terms.keeping import chosen
 
     return chosen(given, own)
-
-
-def _is_narrow(file: OpenedFile) -> bool:
-    """Whether something in a file has a width."""
-    return file.document is not None and any(gap.width for gap in file.document.gaps)

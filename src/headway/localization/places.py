@@ -217,13 +217,13 @@ def _extent(data: bytes, unit: TmxUnit, done: int) -> Span:
 
 def _inside(data: bytes, variant: Variant | None, start: int) -> Span | None:
     """Between the tags of a `seg`; of an empty tag nothing, in front of it."""
-    if variant is None or variant.seg_start < 0:
+    if variant is None or variant.seg.start < 0:
         return None
-    tag = START_TAG.match(data, variant.seg_start)
+    tag = START_TAG.match(data, variant.seg.start)
     if tag is None or tag[0].endswith(b"/>"):
-        end = element_end(data, variant.seg_start, variant.seg_end)
+        end = element_end(data, variant.seg.start, variant.seg.end)
         return end - start, end - start
-    return tag.end() - start, variant.seg_end - start
+    return tag.end() - start, variant.seg.end - start
 
 
 def _mended_xml(raw: bytes, mend: Mend) -> bytes:

@@ -174,14 +174,14 @@ def _xliff(path: Path, _languages: Languages) -> Iterator[Version]:
     for unit in XliffUnits(path).read(utf8_chunks(path)):
         if unit.source is not None and unit.translate:
             done = unit.translated and not unit.half_done
-            target = unit.target.content.text if unit.target and done else ""
-            yield Version(unit.key, unit.source.content.text, target, unit.trusted)
+            target = unit.target.text if unit.target and done else ""
+            yield Version(unit.key, unit.source.text, target, unit.trusted)
 
 
 def _qt(path: Path, languages: Languages) -> Iterator[Version]:
     for message, forms in qt_messages(path, languages):
         name = message.key or message.context
-        for form, target in enumerate([text.content.text for text in message.texts] or [""]):
+        for form, target in enumerate([text.text for text in message.texts] or [""]):
             yield Version(f"{name}\4{form}", forms[form].source.text, target, not message.kind)
 
 

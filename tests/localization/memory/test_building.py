@@ -1,4 +1,4 @@
-"""What goes into a memory from files: earlier texts, pairs of files."""
+"""What goes into a memory from files: pairs of files, and what is left out."""
 
 from pathlib import Path
 
@@ -7,7 +7,6 @@ import pytest
 from headway.core.cleaning import Report
 from headway.core.errors import DataError
 from headway.languages.codes import LanguagePair
-from headway.localization.formats import po
 from headway.localization.formats.file_kinds import opener_of
 from headway.localization.formats.units import Unit
 from headway.localization.memory.building import grouped, memory_of, own_memory
@@ -23,23 +22,6 @@ EN_PL = LanguagePair("en", "pl")
 def exact(memory, text: str) -> str | None:
     found = memory.exact(Unit(Segment((text,))))
     return found and found.target
-
-
-def test_a_fuzzy_translation_belongs_to_the_earlier_text(tmp_path: Path) -> None:
-    old = tmp_path / "old.po"
-    old.write_text(
-        HEADER + '#, fuzzy\n#| msgid "Open the "\n#| "door"\nmsgid "Open the window"\n'
-        'msgstr "Otwórz drzwi"\n\n#, fuzzy\nmsgid "Close"\nmsgstr "Zamknij"\n',
-        encoding="utf-8",
-    )
-    memory = memory_of([old], EN_PL)
-    assert exact(memory, "Open the door") == "Otwórz drzwi"
-    assert exact(memory, "Open the window") is None
-    assert exact(memory, "Close") is None
-    assert len(memory_of([old], LanguagePair("en", "pl"))) == 1
-    document = po.open_document(old, "en", "pl", True)
-    old.write_bytes(document.filled([Segment((gap.source.text,)) for gap in document.gaps]))
-    assert exact(memory_of([old], EN_PL), "Open the door") is None  # it is another's by now
 
 
 def test_files_of_one_language_come_in_twos(tmp_path: Path) -> None:

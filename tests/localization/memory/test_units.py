@@ -85,12 +85,10 @@ def test_tmx_units_know_id_and_date(tmp_path: Path) -> None:
     assert [(u.before, u.after) for u in found] == [("", "Two"), ("Two", "")]
 
 
-def test_xliff_units_come_whole_and_in_segments(tmp_path: Path) -> None:
+def test_xliff_units_come_whole(tmp_path: Path) -> None:
     assert [(u.source, u.target, u.label.key) for u in units(tmp_path, "a.xlf", XLIFF)] == [
         ("One", "Eins", "first"),
         ("Two. Three.", "Zwei. Drei.", "2"),
-        ("Two.", "Zwei.", "2/0"),
-        ("Three.", "Drei.", "2/1"),
     ]
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -76,13 +77,21 @@ def csv_languages(path: Path, languages: Languages) -> tuple[str | None, str | N
 
 
 def open_document(
-    path: Path, source_language: str | None, target_language: str | None, overwrite: bool
+    path: Path,
+    source_language: str | None,
+    target_language: str | None,
+    overwrite: bool,
+    *,
+    sign: str = "",
 ) -> Document:
-    """A table whose target column is to be filled in; raises DataError as `read_csv`."""
+    """A table whose target column is to be filled in; raises DataError as `read_csv`.
+
+    `sign` is given where it always stands between cells, and nothing is quoted.
+    """
     decoded = read_decoded(path)
     given = LanguagePair(source_language, target_language)
-    rows, columns = _table(decoded, given)
-    sign = _sign(decoded.text)
+    rows, columns = _table(decoded, given, sign)
+    quotes, sign = not sign, sign or _sign(decoded.text)
 
     def entries() -> Iterator[Entry | str]:
         for number, row in enumerate(rows):
@@ -91,12 +100,15 @@ def open_document(
             elif columns.source >= len(row.cells):
                 yield "blank_side"
             else:
-                yield _entry(decoded.text, row, columns, sign)
+                yield _entry(decoded.text, row, columns, sign, quotes=quotes)
 
     return of_entries(decoded, entries(), columns.languages, overwrite=overwrite)
 
 
-def _entry(text: str, row: _Row, columns: _Columns, sign: str) -> Entry:
+open_tsv = partial(open_document, sign="\t")
+
+
+def _entry(text: str, row: _Row, columns: _Columns, sign: str, *, quotes: bool) -> Entry:
     source = row.cells[columns.source]
     quoted = text[source.start : source.start + 1] == '"'
     missing = columns.target - len(row.cells) + 1
@@ -105,6 +117,8 @@ def _entry(text: str, row: _Row, columns: _Columns, sign: str) -> Entry:
     before = sign * max(0, missing)
 
     def write(new: Segment) -> str:
+        if not quotes:
+            return before + _BREAKS.sub(" ", new.text)
         return before + _written(new.text, sign, quoted=quoted)
 
     key = "/".join(row.cells[n].text for n in columns.keys if n < len(row.cells))
@@ -150,19 +164,22 @@ class _OpenQuoteError(ValueError):
 
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_BREAKS = re.compile(r"[\t\r\n]+")
 
 
-def _rows(text: str, sign: str) -> Iterator[_Row]:
+def _rows(text: str, sign: str, *, quotes: bool = True) -> Iterator[_Row]:
     """Rows with the places of their cells; a cell between quotes may hold line ends."""
-    position, lines, plain = 0, Lines(text), re.compile(rf"[^{re.escape(sign)}\r\n]*")
+    position, lines = 0, Lines(text)
+    other = r"|\r(?!\n)" * (not quotes)  # of unquoted lines only LF is an end
+    plain = re.compile(rf"(?:[^{re.escape(sign)}\r\n]++{other})*+")
     while position < len(text):
         line, cells = lines.at(position), list[_Cell]()
         while True:
             start = position
-            quoted = _QUOTED.match(text, position)
+            quoted = _QUOTED.match(text, position) if quotes else None
             if quoted:
                 position = quoted.end()
-            elif text.startswith('"', position):
+            elif quotes and text.startswith('"', position):
                 raise _OpenQuoteError(str(line))
             rest = plain.match(text, position)
             assert rest, "it matches the empty string"
@@ -177,9 +194,9 @@ def _rows(text: str, sign: str) -> Iterator[_Row]:
         position = end.end() if end else position
 
 
-def _table(decoded: Decoded, languages: Languages) -> tuple[list[_Row], _Columns]:
+def _table(decoded: Decoded, languages: Languages, sign: str = "") -> tuple[list[_Row], _Columns]:
     try:
-        rows = list(_rows(decoded.text, _sign(decoded.text)))
+        rows = list(_rows(decoded.text, sign or _sign(decoded.text), quotes=not sign))
     except _OpenQuoteError as error:
         raise DataError(
             f"a quote at the beginning of a cell is closed again; {decoded.path}:{error} has one "

@@ -14,7 +14,7 @@ class FileKind(NamedTuple):
     """What knows one kind of file: "module:name", imported when it is used; ".po" is po.py here."""
 
     document: str
-    """Opens it to be filled in: an `Opener`."""
+    """Opens it to be filled in: an `Opener`. Empty for a kind that is only read."""
     pairs: str = ""
     """Of a kind that holds both sides, what reads its pairs."""
     languages: str = ""
@@ -45,8 +45,8 @@ FILE_KINDS = {
     ".htm": FileKind(".html_files:open_document"),
     ".md": FileKind(".markdown_files:open_document"),
     ".docx": FileKind(".docx_files:open_document"),
-    ".tsv": FileKind(".tables:open_tsv", ".tables:read_tsv", ".tables:tsv_languages"),
-    ".jsonl": FileKind(".tables:open_jsonl", ".tables:read_jsonl", ".tables:jsonl_languages"),
+    ".tsv": FileKind(".csv_files:open_tsv", ".tables:read_tsv", ".tables:tsv_languages"),
+    ".jsonl": FileKind("", ".tables:read_jsonl", ".tables:jsonl_languages"),
 }
 """Every kind that is read or filled in, by suffix; each may also end in `.gz`."""
 NO_TEXT = frozenset(
@@ -129,9 +129,10 @@ def opener_of(path: Path) -> Opener:
             f"a template is not filled in, as it belongs to no language; got {path}. "
             "Make a PO file of it: msginit -l LANGUAGE -i F.pot -o F.po"
         )
-    if suffix not in FILE_KINDS:
+    kinds = [name for name, kind in FILE_KINDS.items() if kind.document]
+    if suffix not in kinds:
         raise DataError(
-            f"a file that is filled in is one of {', '.join(FILE_KINDS)} (or the same with .gz); "
+            f"a file that is filled in is one of {', '.join(kinds)} (or the same with .gz); "
             f"got {path}. Plain text (.txt, no suffix, or a language's, as .de) is translated line "
             "by line, one file at a time. If that is plain text, say so: --as text."
         )

@@ -33,9 +33,16 @@ class Role(Enum):
 
 
 class Gathered(NamedTuple):
+    """An element whose text may be translated."""
+
     parts: Sequence[str | Code]
     written: bool
     """There is text in it, be it native code."""
+    attributes: Mapping[str, str]
+    start: int
+    """Byte at which it begins."""
+    end: int
+    """Byte at which its end tag begins, or behind its empty tag."""
 
     @property
     def segment(self) -> Segment:
@@ -60,12 +67,10 @@ class InlineText:
 
     def gathered(self, element: XmlElement, *, unwrap: bool = False) -> Gathered:
         """The text and the codes in an element; to `unwrap`: line breaks are only layout."""
-        if len(element.parts) == 1 and isinstance(text := element.parts[0], str):  # most are
-            texts = _unwrapped([text]) if unwrap else [text]
-            return Gathered(texts, _has_text(texts))
         parts, native = self._inside(element)
         parts = _unwrapped(parts) if unwrap else parts
-        return Gathered(parts, native or _has_text(parts))
+        written = native or _has_text(parts)
+        return Gathered(parts, written, element.attributes, element.start, element.end)
 
     def _inside(self, element: XmlElement) -> tuple[list[str | Code], bool]:
         """The parts in an element, and whether a code among them holds what it stands for."""
@@ -221,7 +226,7 @@ def indentation(data: bytes, position: int) -> bytes:
     return near[len(before) :] if before.endswith(b">") else b""
 
 
-def as_xml(translation: Segment, source: Segment) -> str:
+def as_xml(translation: Segment, source: Segment, newline: bytes = b"\n") -> bytes:
     """A translation as it stands in an element: escaped, its codes as the file writes them.
 
     White space around the source stands around the translation too. Where paired codes would not
@@ -240,11 +245,12 @@ def as_xml(translation: Segment, source: Segment) -> str:
         for some in (source.parts[:1], source.parts[-1:])
     )
     before, after = first[: len(first) - len(first.lstrip())], last[len(last.rstrip()) :]
-    return (
+    written = (
         (_escaped(before) if not written[:1].isspace() else "")
         + written
         + (_escaped(after) if not written[-1:].isspace() else "")
     )
+    return written.encode().replace(b"\n", newline)
 
 
 def nested(segment: Segment) -> bool:

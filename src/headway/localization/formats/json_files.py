@@ -1,10 +1,10 @@
 """JSON of one language (i18next, flat or nested) and ARB: every text in it is to be translated."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,9 +24,7 @@ from headway.localization.formats.spans import (
 )
 from headway.localization.placeholders.segments import Segment
 
-_SPACE = re.compile(r"[ \t\r\n]*")
-_PLAIN = re.compile(r"-?\d[\d.eE+-]*|true|false|null")
-_DEEPEST = 100
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],]')
 _PLURAL = re.compile(rf"(.+)_({'|'.join(FORM_NAMES)})", re.DOTALL)
 _TO_ESCAPE = re.compile(r'[\x00-\x1f"\\\ud800-\udfff]')
 _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f", '"': '\\"', "\\": "\\\\"}
@@ -42,8 +40,6 @@ class _Text(NamedTuple):
     start: int
     end: int
     line: int
-    slashes: bool | None = None
-    """Whether its slashes have backslashes in front of them; None where it has no slash."""
 
 
 def open_arb(
@@ -55,13 +51,13 @@ def open_arb(
     not in UTF-8 or UTF-16.
     """
     decoded = read_decoded(path)
-    style, locale = _style(decoded.text), _locale(decoded)
+    ascii_only, locale = _is_ascii(decoded.text), _locale(decoded)
     languages = (locale.value if locale else "") or named_language(path), target_language
     if locale and target_language:
-        new = _written(target_language.replace("-", "_"), style)
+        new = _written(target_language.replace("-", "_"), ascii_only)
         text = decoded.text[: locale.start] + new + decoded.text[locale.end :]
         decoded = replace(decoded, text=text)
-    entries = [_entry(text, style) for text in _texts(decoded)]
+    entries = [_entry(text, ascii_only) for text in _texts(decoded)]
     return of_entries(decoded, entries, languages, overwrite=overwrite)
 
 
@@ -69,35 +65,20 @@ def _locale(decoded: Decoded) -> _Text | None:
     return next((text for text in _strings(decoded) if text.path == ("@@locale",)), None)
 
 
-class _Style(NamedTuple):
-    """How a file writes what could be written in several ways."""
-
-    ascii_only: bool
-    slashes: bool
-    """A slash has a backslash in front of it."""
-
-
-def _style(text: str) -> _Style:
+def _is_ascii(text: str) -> bool:
+    """Whether a file writes what is beyond ASCII by number."""
     escaped = re.search(r"\\u(?:00[8-9a-fA-F]|0[1-9a-fA-F]|[1-9a-fA-F])", text)
-    all_slashes = "\\/" in text and text.count("\\/") == text.count("/")
-    return _Style(text.isascii() and escaped is not None, all_slashes)
+    return text.isascii() and escaped is not None
 
 
-def _written(text: str, style: _Style) -> str:
+def _written(text: str, ascii_only: bool) -> str:
     text = _TO_ESCAPE.sub(lambda c: _SHORT.get(c[0], f"\\u{ord(c[0]):04x}"), text)
-    if style.slashes:
-        text = text.replace("/", "\\/")
-    if style.ascii_only and not text.isascii():
-        text = in_ascii(text, 0x80)
-    return f'"{text}"'
+    return f'"{in_ascii(text, 0x80) if ascii_only else text}"'
 
 
-def _entry(text: _Text, style: _Style) -> Entry:
-    if text.slashes is not None:
-        style = style._replace(slashes=text.slashes)
-
+def _entry(text: _Text, ascii_only: bool) -> Entry:
     def write(new: Segment) -> str:
-        return _written(new.text, style)
+        return _written(new.text, ascii_only)
 
     return Entry(text.value, text.line, text.start, text.end, write, ".".join(text.path))
 
@@ -110,31 +91,32 @@ def _entries(decoded: Decoded, language: str | None) -> list[Entry]:
 
 
 def _with_plurals(decoded: Decoded, language: str | None) -> Iterator[Entry]:
-    style = _style(decoded.text)
+    ascii_only = _is_ascii(decoded.text)
     groups: dict[tuple[str, ...], dict[str, _Text]] = {}
     for text in _texts(decoded):
         found = _PLURAL.fullmatch(text.path[-1]) if text.path and text.name_start >= 0 else None
         if found and not found[1].endswith("_ordinal"):
             groups.setdefault((*text.path[:-1], found[1]), {})[found[2]] = text
         else:
-            yield _entry(text, style)
+            yield _entry(text, ascii_only)
     for (*path, stem), group in groups.items():
         last = max(group.values(), key=lambda text: text.end)
-        added = partial(_added, decoded.text, last, [*path, f"{stem}_"], style)
-        yield from plural_entries({n: _entry(t, style) for n, t in group.items()}, language, added)
+        added = partial(_added, decoded.text, last, [*path, f"{stem}_"], ascii_only)
+        yield from plural_entries(
+            {n: _entry(t, ascii_only) for n, t in group.items()}, language, added
+        )
 
 
-def _added(text: str, last: _Text, path: Sequence[str], style: _Style, name: str) -> Entry:
+def _added(text: str, last: _Text, path: Sequence[str], ascii_only: bool, name: str) -> Entry:
     """A plural form of this name behind the last one, laid out as that is."""
     start = last.name_start
     while text[start - 1] in " \t\r\n":  # a brace or a comma comes before
         start -= 1
-    colon = text[last.name_start : last.start]
-    _, behind = scanstring(colon, 1, True)
-    written = _written(f"{path[-1]}{name}", style)
-    before = f",{text[start : last.name_start]}{written}{colon[behind:]}"
+    _, behind = json.JSONDecoder().raw_decode(text, last.name_start)
+    written = _written(f"{path[-1]}{name}", ascii_only)
+    before = f",{text[start : last.name_start]}{written}{text[behind : last.start]}"
     key = ".".join(path) + name
-    return inserted(last.line, last.end, before, lambda new: _written(new.text, style), key)
+    return inserted(last.line, last.end, before, lambda new: _written(new.text, ascii_only), key)
 
 
 def _texts(decoded: Decoded) -> Iterator[_Text]:
@@ -144,84 +126,40 @@ def _texts(decoded: Decoded) -> Iterator[_Text]:
             yield text
 
 
+@dataclass
+class _JsonLevel:
+    """A map or a list that is open, and the member of it that is read."""
+
+    is_map: bool
+    name: str = ""
+    name_start: int = -1
+    n: int = 0
+    named: bool = False
+
+
 def _strings(decoded: Decoded) -> Iterator[_Text]:
     """Every value that is a text, in order."""
-    scanner = _JsonScanner(decoded)
-    yield from scanner.values()
-    if scanner.position < len(decoded.text):
-        raise scanner.refusal()
-
-
-class _JsonScanner:
-    def __init__(self, decoded: Decoded) -> None:
-        self._decoded, self._text = decoded, decoded.text
-        self._lines = Lines(decoded.text)
-        self.position = self._behind_space(0)
-        """Behind what was read last, and the white space that follows it."""
-
-    def values(self, path: tuple[str, ...] = (), name_start: int = -1) -> Iterator[_Text]:
-        """The texts of the value that begins here."""
-        start = self.position
-        if self._here() == '"':
-            value, end = self._string()
-            raw = self._text[start:end]
-            slashes = "\\/" in raw if "/" in raw else None
-            yield _Text(path, value, name_start, start, end, self._lines.at(start), slashes)
-        elif self._here() in ("{", "["):
-            if len(path) >= _DEEPEST:
-                raise self._decoded.refusal(
-                    f"values lie at most {_DEEPEST} levels deep", start, "has one deeper", _REMEDY
-                )
-            yield from self._members(path, is_map=self._here() == "{")
-        elif found := _PLAIN.match(self._text, start):
-            self.position = self._behind_space(found.end())
-        else:
-            raise self.refusal()
-
-    def _members(self, path: tuple[str, ...], *, is_map: bool) -> Iterator[_Text]:
-        closing = "}" if is_map else "]"
-        self._take(self._here())
-        number = 0
-        while self._here() != closing or number:
-            name, name_start = str(number), -1
-            if is_map:
-                name_start = self.position
-                if self._here() != '"':
-                    raise self.refusal()
-                name, _ = self._string()
-                self._take(":")
-            yield from self.values((*path, name), name_start)
-            number += 1
-            if self._here() == closing:
-                break
-            self._take(",")
-        self._take(closing)
-
-    def _here(self) -> str:
-        return self._text[self.position : self.position + 1]
-
-    def _take(self, sign: str) -> None:
-        if self._here() != sign:
-            raise self.refusal()
-        self.position = self._behind_space(self.position + 1)
-
-    def _string(self) -> tuple[str, int]:
-        try:
-            value, end = scanstring(self._text, self.position + 1, True)
-        except JSONDecodeError:
-            raise self.refusal() from None
-        self.position = self._behind_space(end)
-        return value, end
-
-    def _behind_space(self, position: int) -> int:
-        found = _SPACE.match(self._text, position)
-        assert found, "it matches the empty string"
-        return found.end()
-
-    def refusal(self) -> Exception:
-        found = self._text[self.position : self.position + 20]
-        what = f"has {found!r}" if found else "ends too early"
-        return self._decoded.refusal(_RULE, self.position, what, _REMEDY)
+    try:
+        json.loads(decoded.text)
+    except json.JSONDecodeError as error:
+        raise decoded.refusal(_RULE, error.pos, f"is not ({error.msg})", _REMEDY) from None
+    except RecursionError:
+        raise decoded.refusal(_RULE, 0, "lies too deep", _REMEDY) from None
+    lines, levels = Lines(decoded.text), [_JsonLevel(False)]
+    for token in _TOKEN.finditer(decoded.text):
+        sign, level = token[0], levels[-1]
+        if sign in "{[":
+            levels.append(_JsonLevel(sign == "{"))
+        elif sign in "}]":
+            levels.pop()
+        elif sign == ",":
+            level.n, level.named = level.n + 1, False
+        elif sign[0] == '"' and level.is_map and not level.named:
+            level.name, level.name_start, level.named = json.loads(sign), token.start(), True
+        elif sign[0] == '"':
+            path = tuple(one.name if one.is_map else str(one.n) for one in levels[1:])
+            start, end = token.span()
+            yield _Text(path, json.loads(sign), level.name_start, start, end, lines.at(start))
 
 
 open_document = one_language(read_decoded, _entries)

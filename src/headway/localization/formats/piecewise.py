@@ -38,8 +38,6 @@ class TranslatedPiece(NamedTuple):
 
     source: Segment
     translated: Translated
-    picked: int = 0
-    """Which of the n best that it made of it stands in the whole, from 0."""
 
 
 class WholeSegment(NamedTuple):

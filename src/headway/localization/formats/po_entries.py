@@ -20,7 +20,6 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _OBSOLETE = re.compile(r"#~\s*(msgctxt|msgid)(?![A-Za-z_0-9])")
-_PREVIOUS = re.compile(r'#\|\s*(?:(msgctxt|msgid_plural|msgid)\s*)?"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _FUZZY = re.compile(r"(?<![\w-])fuzzy(?![\w-])")
 _ASCII = bytes(range(32, 127)) + b"\\n\\\\\n"
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -57,8 +56,6 @@ class PoEntry:
     """The first comment of flags (`#, c-format`), or 0."""
     previous_lines: list[int] = field(default_factory=list)
     """Comments that tell the message's earlier text (`#| msgid`)."""
-    previous: dict[str, list[str]] = field(default_factory=dict)
-    """What these comments tell, by keyword: pieces between quotes, still escaped."""
     fuzzy: bool = False
     obsolete: bool = False
     comments: list[str] = field(default_factory=list)
@@ -294,9 +291,6 @@ class _Scanner:
             entry.fuzzy = entry.fuzzy or bool(_FUZZY.search(comment))
         elif comment.startswith("#|"):
             entry.previous_lines.append(number)
-            if told := _PREVIOUS.match(comment):
-                keyword = told[1] or next(reversed(entry.previous), "")
-                entry.previous.setdefault(keyword, []).append(told[2])
         elif comment[1:2] not in (".", ":", "~") and (text := comment[1:].strip()):
             entry.comments.append(text)
 

@@ -31,13 +31,6 @@ _NOTES = ("translatorcomment", "extracomment")
 _TEXTS = ("source", "translation", "numerusform", "name", "comment", *_NOTES)
 
 
-class QtText(NamedTuple):
-    content: Gathered
-    start: int
-    end: int
-    """Byte at which its end tag begins, or behind its empty tag."""
-
-
 @dataclass
 class Message:
     line: int
@@ -46,8 +39,8 @@ class Message:
     kind: str
     """`type` of its translation: `unfinished`, `vanished`, `obsolete`, or empty for finished."""
     source: Segment
-    translation: QtText | None
-    texts: list[QtText]
+    translation: Gathered | None
+    texts: list[Gathered]
     """Its translation, or one for each plural form."""
     variants: bool
     """Of several lengths."""
@@ -56,7 +49,7 @@ class Message:
 
     @property
     def complete(self) -> bool:
-        return bool(self.texts) and all(text.content.written for text in self.texts)
+        return bool(self.texts) and all(text.written for text in self.texts)
 
     def forms(self, language: str | None) -> list["QtForm"]:
         """Of each translation that it has, or is to have."""
@@ -127,15 +120,12 @@ class _Messages:
             numerus,
             said.get("type", ""),
             self._inline.gathered(source).segment if source else Segment(),
-            self._text(translation) if translation else None,
-            list(map(self._text, forms if numerus else texts)),
+            self._inline.gathered(translation) if translation else None,
+            list(map(self._inline.gathered, forms if numerus else texts)),
             said.get("variants") == "yes",
             message.attributes.get("id") or (comments or [""])[0],
             tuple(one.note for one in message.inner(*_NOTES) if one.note),
         )
-
-    def _text(self, element: XmlElement) -> QtText:
-        return QtText(self._inline.gathered(element), element.start, element.end)
 
 
 def read_qt(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
@@ -153,7 +143,7 @@ def read_qt(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
         elif message.kind:
             report.drop("fuzzy", file, message.line, source)
         else:
-            target = message.texts[form].content.text
+            target = message.texts[form].text
             yield Pair(source, target, file, message.line, message.remarks)
 
 
@@ -213,15 +203,15 @@ def _unit(
         return EditableUnit(source, reason=reason)
     gaps: dict[int, Unit] = {}
     for number, (counted, plural) in enumerate(forms):
-        some = [text.content for text in message.texts[number : number + 1]]
-        there = next((content.segment for content in some if content.written), None)
+        some = message.texts[number : number + 1]
+        there = next((text.segment for text in some if text.written), None)
         if there is None or overwrite:
             key = message.key or message.context
             gaps[number] = Unit(counted, line=message.line, key=key, there=there, plural=plural)
 
     def edits(translations: Translations) -> list[Edit]:
         written = {
-            form: as_xml(new, gap.source).encode().replace(b"\n", contents.newline)
+            form: as_xml(new, gap.source, contents.newline)
             for (form, gap), (new, _) in zip(gaps.items(), translations, strict=True)
             if new is not None
         }

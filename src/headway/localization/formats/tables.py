@@ -1,20 +1,14 @@
-"""Tables of pairs, TSV and JSON lines: read for training, and filled in line by line."""
+"""Tables of pairs, TSV and JSON lines, read for training line by line."""
 
 import json
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
 
 from headway.core.cleaning import Pair, Report, clean
 from headway.core.errors import DataError
-from headway.core.lines import MAX_LINE_BYTES, read_lines, shown
-from headway.languages.codes import LanguagePair, Languages, is_language, same_language, suffix_of
-from headway.localization.formats.documents import Document
-from headway.localization.formats.spans import Decoded, Entry, of_entries, read_decoded
-from headway.localization.placeholders.segments import Segment
-
-_BREAKS = re.compile(r"[\t\r\n]+")
+from headway.core.lines import read_lines, shown
+from headway.languages.codes import Languages, is_language, same_language, suffix_of
 
 
 def read_tsv(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
@@ -79,107 +73,6 @@ def jsonl_languages(path: Path, languages: Languages) -> tuple[str | None, str |
     """Source and target by the keys of the first object, if they name them."""
     entry = json_object(first_line(path))
     return _named(keys_of(entry, path, 1, languages) if entry else ("source", "target"))
-
-
-def _text_lines(decoded: Decoded) -> Iterator[tuple[int, int, str | None]]:
-    """Number, first character and text of each line as `read_lines` gives it."""
-    start = 0
-    for number, line in enumerate(decoded.text.split("\n"), start=1):
-        if line or start < len(decoded.text):
-            too_long = len(line.encode()) > MAX_LINE_BYTES
-            yield number, start, None if too_long else line.removesuffix("\r")
-        start += len(line) + 1
-
-
-def open_tsv(
-    path: Path, source_language: str | None, target_language: str | None, overwrite: bool
-) -> Document:
-    """A TSV whose second column is to be filled in, or the one that its header says.
-
-    Raises DataError as `read_lines`.
-    """
-    given = LanguagePair(source_language, target_language)
-    header = header_of(first_line(path))
-    turned = header is not None and turned_round(*header, given)
-    decoded = read_decoded(path)
-
-    def rows() -> Iterator[Entry | str]:
-        for line, start, text in _text_lines(decoded):
-            if text is None:
-                yield "line_too_long"
-            elif line == 1 and header:
-                yield "header"
-            else:
-                first, tab, rest = text.partition("\t")
-                second = rest.partition("\t")[0]
-                at = start if turned else start + len(first) + len(tab)
-                source, there = (second, first) if turned else (first, second)
-                write = partial(_cell, "" if tab or turned else "\t")
-                yield Entry(source, line, at, at + len(there), write, there=there, beside=True)
-
-    return of_entries(decoded, rows(), tsv_languages(path, given), overwrite=overwrite)
-
-
-def _cell(before: str, new: Segment) -> str:
-    return before + _BREAKS.sub(" ", new.text)
-
-
-def open_jsonl(
-    path: Path, source_language: str | None, target_language: str | None, overwrite: bool
-) -> Document:
-    """JSON lines whose target is to be filled in where it is missing, null or empty.
-
-    Raises DataError as `read_lines`, or the keys do not tell which text is the source.
-    """
-    given = LanguagePair(source_language, target_language)
-    keys = _keys_to_fill(path, given)
-    decoded = read_decoded(path)
-
-    def rows() -> Iterator[Entry | str]:
-        for line, start, text in _text_lines(decoded):
-            if text is None:
-                yield "line_too_long"
-            elif not text.strip():
-                yield "blank_side"
-            elif (entry := json_object(text)) is None:
-                yield "not_json"
-            elif not isinstance(source := entry.get(keys[0]), str):
-                yield "missing_language"
-            else:
-                yield _json_entry((line, start, text), source, keys[1], entry.get(keys[1]))
-
-    return of_entries(decoded, rows(), _named(keys), overwrite=overwrite)
-
-
-def _keys_to_fill(path: Path, given: LanguagePair) -> tuple[str, str]:
-    """As `keys_of`, but the object may lack its target."""
-    first = ((n, json_object(text or "")) for n, text in enumerate(read_lines(path), start=1))
-    line, entry = next(((n, entry) for n, entry in first if entry is not None), (1, {}))
-    if "source" in entry or not entry:
-        return "source", "target"
-    sources = [name for name in entry if same_language(name, given.source_language)]
-    targets = [name for name in entry if same_language(name, given.target_language)]
-    if len(sources) == 1 and given.target_language and len(targets) < 2:
-        return sources[0], (*targets, given.target_language)[0]
-    return keys_of(entry, path, line, given)
-
-
-def _json_entry(at: tuple[int, int, str], source: str, key: str, target: object) -> Entry:
-    """Where the value of a key stands in an object, or where it can be added."""
-    line, first, text = at
-    spans, before = json_spans(text), ""
-    if key in spans:
-        start, end = spans[key]
-    else:
-        start = end = max(end for _, end in spans.values())
-        before = f", {json.dumps(key)}: "
-    there = "" if target is None else target if isinstance(target, str) else text[start:end]
-    write = partial(_json_value, before)
-    return Entry(source, line, first + start, first + end, write, there=there, beside=True)
-
-
-def _json_value(before: str, new: Segment) -> str:
-    return before + json.dumps(new.text, ensure_ascii=False)
 
 
 def json_spans(text: str) -> dict[str, tuple[int, int]]:

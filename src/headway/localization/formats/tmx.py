@@ -55,9 +55,7 @@ class Variant(NamedTuple):
     end: int
     """Byte at which its end tag begins."""
     seg: Gathered
-    seg_start: int
-    """Byte at which its `seg` begins; -1 where it has none."""
-    seg_end: int
+    """Its `seg`; it begins at byte -1 where there is none."""
     remarks: tuple[str, ...] = ()
 
 
@@ -144,12 +142,10 @@ class TmxUnits:
         get = variant.attributes.get
         language = get("xml:lang") or get("lang") or ""
         machine_made = (get("changeid") or get("creationid")) == MACHINE
-        segment, start, end = Gathered((), False), -1, -1
-        for seg in variant.inner("seg")[-1:]:
-            segment, start, end = self._inline.gathered(seg), seg.start, seg.end
+        found = [self._inline.gathered(seg) for seg in variant.inner("seg")[-1:]]
+        seg = found[0] if found else Gathered((), False, {}, -1, -1)
         remarks = tuple(_notes(variant))
-        place = variant.start, variant.end
-        return Variant(language, machine_made, *place, segment, start, end, remarks)
+        return Variant(language, machine_made, variant.start, variant.end, seg, remarks)
 
 
 def _notes(element: XmlElement) -> list[str]:
@@ -307,7 +303,7 @@ class _TmxFilling(NamedTuple):
             [(translation, percent)] = translations
             assert translation, "it is asked for what is translated"
             user = MEMORY if percent == EXACT else MACHINE
-            text = as_xml(translation, segment).encode().replace(b"\n", self.contents.newline)
+            text = as_xml(translation, segment, self.contents.newline)
             if target is None:
                 return [self.new_variant(unit, source, text, user)]
             return self.changed_variant(target, text, user)
@@ -324,7 +320,7 @@ class _TmxFilling(NamedTuple):
             "creationtoolversion": __version__,
             "creationid": user,
         }
-        around = [indentation(data, at) for at in (source.start, source.seg_start, source.end)]
+        around = [indentation(data, at) for at in (source.start, source.seg.start, source.end)]
         around[2] *= data.startswith(b"</", source.end)
         seg = around[1] + b"<seg>%b</seg>" % text + around[2]
         return Edit(end, end, around[0] + with_attributes(b"<tuv>", values) + seg + b"</tuv>")
@@ -333,9 +329,8 @@ class _TmxFilling(NamedTuple):
         """Who changed it, and when."""
         data = self.contents.data
         tag = changed_tag(data, target.start, {"changeid": user, "changedate": _time_of_change()})
-        if target.seg_start >= 0:
-            seg = target._replace(start=target.seg_start, end=target.seg_end)
-            return [tag, with_tag(data, seg, text, {})]
+        if target.seg.start >= 0:
+            return [tag, with_tag(data, target.seg, text, {})]
         closing = b"</tuv>" if tag.written.endswith(b"/>") else b""  # perhaps not even an end tag
         new = Edit(target.end, target.end, b"<seg>%b</seg>%b" % (text, closing))
         return [tag._replace(written=opened(tag.written)), new]

@@ -129,8 +129,6 @@ class SegmentAlternative(NamedTuple):
     segment: Segment
     score: float | None
     """Log-probability divided by the length penalty, summed over the sentences of the unit."""
-    picks: tuple[int, ...] = ()
-    """Which of the n best of each piece of the unit it is made of, from 0."""
 
 
 @dataclass(frozen=True)

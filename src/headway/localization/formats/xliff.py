@@ -50,7 +50,7 @@ def read_xliff(path: Path, languages: Languages, report: Report) -> Iterator[Pai
     wanted, file = xliff_languages(path, languages), shown(path)
     for unit in XliffUnits(path).read(utf8_chunks(path)):
         report.read += 1
-        sides = [side.content.text if side else "" for side in (unit.source, unit.target)]
+        sides = [side.text if side else "" for side in (unit.source, unit.target)]
         reason = _reason(unit, wanted)
         if reason:
             report.drop(reason, file, unit.line, sides[0])
@@ -65,9 +65,9 @@ def _reason(unit: XliffUnit, wanted: tuple[str | None, str | None]) -> str:
         return "missing_language"
     if not unit.translate:
         return "do_not_translate"
-    if unit.source is None or not unit.source.content.written:
+    if unit.source is None or not unit.source.written:
         return "blank_side"
-    if unit.target is None or not unit.target.content.written or unit.half_done:
+    if unit.target is None or not unit.target.written or unit.half_done:
         return "untranslated"
     return "" if unit.trusted else "fuzzy"
 
@@ -136,24 +136,24 @@ class _XliffFilling(NamedTuple):
     """Version 2 or later."""
 
     def unit(self, unit: XliffUnit, *, overwrite: bool) -> EditableUnit:
-        source = unit.source.content.text if unit.source else ""
+        source = unit.source.text if unit.source else ""
         if not _fits(unit.languages, self.languages):
             return EditableUnit(source, reason="missing_language")
         if not unit.translate:
             return EditableUnit(source, reason="do_not_translate")
-        if unit.source is None or _is_nothing(unit.source.content.segment):
+        if unit.source is None or _is_nothing(unit.source.segment):
             return EditableUnit(source, reason="blank_side")
         if unit.translated and not overwrite:
             done = unit.trusted and not unit.half_done
             return EditableUnit(source, reason="translated" if done else "fuzzy")
-        there = unit.target.content.segment if unit.translated and unit.target else None
-        segment = unit.source.content.segment
+        there = unit.target.segment if unit.translated and unit.target else None
+        segment = unit.source.segment
         gap = Unit(segment, line=unit.line, key=unit.key, there=there, width=unit.width)
 
         def edits(translations: Translations) -> list[Edit]:
             [(new, percent)] = translations
             assert new, "it is asked for what is translated"
-            text = as_xml(new, segment).encode().replace(b"\n", self.contents.newline)
+            text = as_xml(new, segment, self.contents.newline)
             return [self.filled_target(unit, text, percent), *self.marked_unit(unit, percent)]
 
         return EditableUnit(source, (gap,), edits=edits)

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from headway.localization.formats.documents import EXACT
 from headway.localization.formats.inline import Gathered, InlineText, Role
@@ -19,17 +18,6 @@ _UNITS = frozenset("char byte glyph pixel point dlgunit twip".split())
 """Units of width (1.2) of which a character takes at least one; `pixel` where none is said."""
 _NUMBER = re.compile("[0-9]{1,9}")
 _SIDES = ("source", "seg-source", "target")
-
-
-class Element(NamedTuple):
-    """`source`, `seg-source` or `target`."""
-
-    content: Gathered
-    attributes: Mapping[str, str]
-    start: int
-    """Byte at which it begins."""
-    end: int
-    """Byte at which its end tag begins, or behind its empty tag."""
 
 
 _NOT_YET_TRANSLATED = frozenset(("new", "needs-translation", "initial"))
@@ -59,8 +47,8 @@ class XliffUnit:
     languages: tuple[str, str]
     """Of its file: source and target, empty where they are not given."""
     translate: bool
-    source: Element | None = None
-    target: Element | None = None
+    source: Gathered | None = None
+    target: Gathered | None = None
     seg_source: XmlElement | None = None
     """The source once more, with marks around its segments."""
     half_done: bool = False
@@ -83,9 +71,9 @@ class XliffUnit:
 
         A copy of the source in a state that says that it is still to be translated is none.
         """
-        if self.source is None or self.target is None or not self.target.content.written:
+        if self.source is None or self.target is None or not self.target.written:
             return False
-        copied = self.target.content.text == self.source.content.text
+        copied = self.target.text == self.source.text
         return not (copied and self._state in _NOT_YET_TRANSLATED)
 
     @property
@@ -172,8 +160,7 @@ class XliffUnits:
         names = (around.attributes.get("id", "") * second, get("resname") or get("id", ""))
         sides = {one.name: one for one in element.inner(*_SIDES)}
         source, target = (
-            Element(self._gathered(one), one.attributes, one.start, one.end) if one else None
-            for one in map(sides.get, ("source", "target"))
+            self._gathered(one) if one else None for one in map(sides.get, ("source", "target"))
         )
         marks, wanted = (_marks(sides.get(name)) for name in ("target", "seg-source"))
         notes = [one for group in around.inner("notes") for one in group.inner("note")]

@@ -12,18 +12,10 @@ MAX_DEPTH = 100
 MAX_UNIT_BYTES = 1 << 20
 """The longest unit, tag or comment: none is held in memory beyond that."""
 
-_CUT_OFF = "The file seems to be cut off: copy or download it again."
-_REMEDIES = {
-    expat.errors.XML_ERROR_NO_ELEMENTS: _CUT_OFF,
-    expat.errors.XML_ERROR_UNCLOSED_TOKEN: _CUT_OFF,
-    expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION: _CUT_OFF,
-    expat.errors.XML_ERROR_INVALID_TOKEN: (
-        "Remove the character there if XML does not allow it; write &lt; and &amp; for < and &."
-    ),
-    expat.errors.XML_ERROR_UNDEFINED_ENTITY: "Write the character itself.",
-    expat.errors.XML_ERROR_TAG_MISMATCH: "Close each element before the one around it.",
-}
-_OTHER_REMEDY = "Mend that place, or export the file again."
+_REMEDY = (
+    "Mend that place (&lt; and &amp; stand for < and &); or, where the file is cut off, copy or "
+    "export it again."
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -119,7 +111,7 @@ class XmlUnits:
             raise DataError(
                 f"a file of this kind is well-formed XML; {self._path}:{error.lineno} is not "
                 f"({expat.ErrorString(error.code)}, column {error.offset + 1}). "
-                f"{_REMEDIES.get(expat.ErrorString(error.code), _OTHER_REMEDY)}"
+                f"{_REMEDY}"
             ) from None
         self._n_fed += len(chunk)
         starts = [self._unit.start] if self._unit is not None else []

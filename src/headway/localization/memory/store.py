@@ -14,7 +14,7 @@ from headway.localization.memory.index import NONE, Index, Keys, digest64
 from headway.localization.memory.units import MemoryUnit
 from headway.localization.memory.words import as_word, normal, written_words
 
-VERSION = 5
+VERSION = 6
 """Raised whenever the arrays are others, or hold other things of the same files."""
 
 _ROW = np.dtype(

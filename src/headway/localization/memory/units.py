@@ -18,7 +18,7 @@ from headway.localization.formats.po import (
     named_header,
     read_po,
 )
-from headway.localization.formats.po_entries import read_entries, unescape
+from headway.localization.formats.po_entries import read_entries
 from headway.localization.formats.tmx import TmxUnits, read_tmx
 from headway.localization.formats.xliff import read_xliff
 from headway.localization.formats.xliff_units import XliffUnits
@@ -37,8 +37,6 @@ class Label(NamedTuple):
     """When it was changed last, as YYYYMMDDhhmmss; 0 where that is unknown."""
     parts: tuple["TranslatableText", ...] = ()
     """Plural forms but its own."""
-    earlier: tuple["TranslatableText", ...] = ()
-    """What its translation belongs to, if not to its text: that of an earlier text (`#| msgid`)."""
     form: str = ""
     """Which plural form its translation is (`PluralForm.key`); empty where nobody knows."""
 
@@ -137,7 +135,7 @@ def _labelled(
             around = before, following.source
             whole = MemoryUnit(unit.source, unit.target, unit.line, label, *around)
             yield whole
-            for part in (*(label.parts if unit.target is not None else ()), *label.earlier):
+            for part in label.parts if unit.target is not None else ():
                 own = Label(part.key, label.date, form=part.form)
                 yield whole._replace(source=part.source, target=part.target, label=own)
         before = unit.source
@@ -164,12 +162,7 @@ def _po_labels(path: Path) -> Iterator[Label]:
             for one in forms
             if one.target is not None and one is not own
         )
-        earlier = ""
-        if entry.fuzzy and own.target and not own.plural and "msgid_plural" not in entry.previous:
-            # as msgmerge tells for which text a fuzzy translation was made
-            earlier = unescape("".join(entry.previous.get("msgid", ())), header.encoding)
-        texts = (TranslatableText(earlier, own.target or "", key),) if earlier else ()
-        yield Label(key, parts=parts, earlier=texts, form=_form(own))
+        yield Label(key, parts=parts, form=_form(own))
 
 
 def _form(one: MessageForm) -> str:

@@ -87,50 +87,26 @@ def unmarked(translation: Segment, sign: str) -> Segment:
 def with_accelerator(
     translation: Segment, sign: str, letter: str, target_language: str | None
 ) -> Segment:
-    """A translation with its accelerator: one letter is marked, or stands behind the text."""
-    whole = parsed(translation)
-    place = None if base(target_language) in _BEHIND_TEXT else _place(whole, letter)
-    if place is None:
-        return _joined(_behind(whole, f"({sign}{letter.upper()})"))
-    n, at = place
-    parts = list(whole.parts)
-    text = str(parts[n])
-    parts[n] = text[:at] + sign + text[at:]
-    return _joined(parts)
+    """A translation with its accelerator: one letter is marked, or stands behind the text.
 
-
-def _place(segment: Segment, letter: str) -> tuple[int, int] | None:
-    """Part and character of the letter, at the beginning of a word if it can be; else the first."""
-    best: tuple[int, int, int] | None = None
-    for n, part in enumerate(segment.parts):
-        if isinstance(part, Code):
-            continue
-        for at, sign in enumerate(part):
-            if sign.isalnum():
-                same = sign.lower() == letter.lower()
-                begins = not part[at - 1 : at].isalnum()
-                rank = 0 if same and begins else 1 if same else 2
-                best = min(best or (3, 0, 0), (rank, n, at))
-    return None if best is None else best[1:]
-
-
-def _behind(segment: Segment, text: str) -> list[str | Code]:
-    """With something behind the last words, before dots, a colon and white space."""
-    parts = list(segment.parts)
-    last = next((n for n in range(len(parts) - 1, -1, -1) if _worded(parts[n])), None)
-    if last is None:
-        return [*parts, text]
-    part = parts[last]
-    if isinstance(part, Code):
-        return [*parts[: last + 1], text, *parts[last + 1 :]]
-    ending = _ENDING.search(part)
-    at = ending.start() if ending else len(part)
-    return [*parts[:last], part[:at] + text + part[at:], *parts[last + 1 :]]
-
-
-def _worded(part: str | Code) -> bool:
-    text = part if isinstance(part, str) else part.text
-    return any(map(str.isalnum, text)) and not (isinstance(part, Code) and part.raw)
+    The letter itself at the beginning of a word, else where it stands, else the first one.
+    """
+    parts = list(parsed(translation).parts)
+    texts = [(n, part) for n, part in enumerate(parts) if isinstance(part, str)]
+    same = re.escape(letter)
+    for pattern in () if base(target_language) in _BEHIND_TEXT else (rf"\b{same}", same, r"[^\W_]"):
+        for n, text in texts:
+            if found := re.search(pattern, text, re.IGNORECASE):
+                parts[n] = text[: found.start()] + sign + text[found.start() :]
+                return _joined(parts)
+    mark = f"({sign}{letter.upper()})"
+    for n, text in reversed(texts):
+        if any(map(str.isalnum, text)):
+            ending = _ENDING.search(text)  # dots, a colon and white space stay behind it
+            at = ending.start() if ending else len(text)
+            parts[n] = text[:at] + mark + text[at:]
+            return _joined(parts)
+    return _joined([*parts, mark])
 
 
 def _joined(parts: Sequence[str | Code]) -> Segment:
