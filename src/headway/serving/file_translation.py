@@ -171,8 +171,6 @@ def translated(
 def _flow(opened: OpenedUpload, run: ServedRun, terms: WantedTerms) -> Flow:
     translator, target = run.translator, opened.languages.target
     how = asdict(translator.decoding({}))
-    if how["method"] == "beam" and any(gap.width for gap in opened.document.gaps):
-        how["n_best"] = how["beam"]  # one that has the room may be among them
     kept = translator.processors.own_terms if terms is None else terms
     kept = None if kept == NONE or isinstance(kept, str) else kept
     how["glossary"] = NONE if kept is None else kept
@@ -180,7 +178,6 @@ def _flow(opened: OpenedUpload, run: ServedRun, terms: WantedTerms) -> Flow:
         memory=_memories(opened, run),
         glossary=kept,
         checks=RunChecks(translator.checker, target),
-        own_codes=translator.own_codes,
     )
     return Flow(
         lambda segments: translator.translate_segments(segments, want_alignment=True, **how),
