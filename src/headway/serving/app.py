@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -12,12 +13,15 @@ from headway.serving import (
     apertium,
     browser_readers,
     completions,
+    deepl,
+    deepl_glossaries,
     libretranslate,
     own,
     own_documents,
 )
 from headway.serving.documents import Documents
 from headway.serving.doors import route
+from headway.serving.glossary_store import GlossaryStore
 from headway.serving.guard import Guard
 from headway.serving.keys import ApiKeys
 from headway.serving.limits import Limits
@@ -25,8 +29,8 @@ from headway.serving.metrics import Metrics
 from headway.serving.service import Service
 
 DOORS: tuple[Callable[[Service], Sequence[Route]], ...] = (
-    own.routes, libretranslate.routes, apertium.routes, browser_readers.routes,
-    completions.routes,
+    own.routes, libretranslate.routes, deepl_glossaries.routes, deepl.routes, apertium.routes,
+    browser_readers.routes, completions.routes,
 )  # fmt: skip
 """Each gives its routes for a service."""
 
@@ -48,9 +52,15 @@ def application(
     *,
     names: Sequence[str] = (),
     origins: Sequence[str] = (),
+    state: Path | None = None,
 ) -> Served:
-    """What a server runs; see `Guard` for what the arguments mean."""
+    """What a server runs; see `Guard` for what the arguments mean.
+
+    `state` is a folder in which it keeps what clients made; else they are lost with it. Raises
+    DataError where something in there cannot be read.
+    """
     metrics, documents = Metrics(), Documents(service)
+    glossaries = GlossaryStore(state / "glossaries" if state else None)
 
     async def health(_: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -69,6 +79,8 @@ def application(
         *(one for door in DOORS for one in door(service)),
         *own_documents.routes(documents),
     ]
-    guard = Guard(Starlette(routes=routes), limits, metrics, keys, names=names, origins=origins)
+    app = Starlette(routes=routes)
+    app.state.glossaries, app.state.documents = glossaries, documents
+    guard = Guard(app, limits, metrics, keys, names=names, origins=origins)
     metrics.gauges["requests_in_work"] = lambda: guard.working
     return Served(guard, service, metrics, documents)
