@@ -26,14 +26,12 @@ from typing import Any, NamedTuple
 import torch
 from record import add_record_option, parser, write
 
-from headway.core.hypothesis import DecodingSettings
+from headway.core.hypothesis import DecodingSettings, SearchRequest
 from headway.core.runtime import ProductPrecision
-from headway.core.search import SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
-from headway.engine.choice import EngineChoice
 from headway.exchange.ctranslate2 import write_ctranslate2
-from headway.translation.decoding import decode
+from headway.translation.decoding import EngineChoice, decode
 from headway.translator import Translator
 
 CPU = torch.device("cpu")

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import torch
 
-from headway.core.batching import TokenBatches, pad
+from headway.core.batching import TokenBatches
 from headway.core.bleu import bleu_statistics
-from headway.core.dataset import EncodedPairs, PairsSettings, prepare_in_memory
-from headway.core.hypothesis import DecodingSettings
+from headway.core.dataset import PairsSettings, prepare_in_memory
+from headway.core.hypothesis import DecodingSettings, SearchRequest
 from headway.core.loss import projected_label_smoothed
+from headway.core.rows import EncodedPairs, pad
 from headway.core.schedules import linear_rate
-from headway.core.search import SearchRequest, decode_all
+from headway.core.search import decode_all
 from headway.core.subwords import TextSettings
 from headway.core.transformer import Transformer, TransformerConfig
 

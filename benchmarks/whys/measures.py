@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from headway.core import checkpoint
 from headway.core.attention import MultiHeadAttention
-from headway.core.batching import pad
 from headway.core.embedding import project
 from headway.core.optimizer import load_weights
+from headway.core.rows import pad
 from headway.nn.attention_weights import look
 from whys.lessons import Lesson, Pair
 from whys.training import Figures, Trained, ids_written, scored, texts_written

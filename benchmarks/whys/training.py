@@ -16,12 +16,11 @@ from torch import nn
 
 from headway.core.bleu import bleu_statistics
 from headway.core.config import build
-from headway.core.hypothesis import DecodingSettings
+from headway.core.hypothesis import DecodingSettings, SearchRequest
 from headway.core.interfaces import StepDecoder
 from headway.core.optimizer import load_weights
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import RuntimeSettings, start
-from headway.core.search import SearchRequest
 from headway.core.trainer import NotFiniteError, Trainer
 from headway.core.training_interfaces import Progress, Validation
 from headway.models import MODELS

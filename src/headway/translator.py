@@ -15,7 +15,6 @@ from headway.core.runtime import Device, EngineName, Precision, RuntimeSettings
 from headway.core.search import METHODS
 from headway.core.subwords import Subwords
 from headway.corpora.mixing import chosen_tag
-from headway.engine.choice import EngineChoice
 from headway.localization.checks.calibration import Calibration, Checker, Verdict
 from headway.localization.checks.output_checks import ModelEvidence
 from headway.localization.checks.training_stats import TrainingStats
@@ -28,7 +27,7 @@ from headway.runs.loading import open_run
 from headway.runs.settings import Settings
 from headway.translation.attention import Attention, attention, refuse_blind
 from headway.translation.coded import SegmentTranslation
-from headway.translation.decoding import ONLY_DRAWN, EngineSearch, SamplingSettings
+from headway.translation.decoding import ONLY_DRAWN, EngineChoice, EngineSearch, SamplingSettings
 from headway.translation.detailed import Alternative, DetailedTranslator, Translation, within
 from headway.translation.portions import translate_segments
 from headway.translation.prefixes import prefixes_of

@@ -9,8 +9,8 @@ from everyday_run import command
 from safetensors.torch import load_file
 
 from headway.earlier_translators.variants import WithoutSublayer
-from headway.engine.choice import EngineChoice
 from headway.metrics.evaluation import compare, measure, summarize
+from headway.translation.decoding import EngineChoice
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")

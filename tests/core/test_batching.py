@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.core.batching import BatchStream, TokenBatches, pad
+from headway.core.batching import BatchStream, TokenBatches
 from headway.core.errors import ConfigError, RunError
+from headway.core.rows import pad
 from headway.corpora.weighted import WeightedRounds, times_seen
 
 lengths = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=60)

@@ -33,14 +33,14 @@ def test_a_full_disk_is_an_error_that_says_what_to_do(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(DataError, match=r"disk is full\. Free some space, or .*set HEADWAY_CACHE"):
+    with pytest.raises(DataError, match=r"disk is full\. Free some space, or choose another place"):
         make(tmp_path / "folder")
     assert os.listdir(tmp_path) == []
 
 
 def test_a_place_that_cannot_be_written_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(DataError, match=r"that fails .*HEADWAY_CACHE"):
+    with pytest.raises(DataError, match=r"that fails .*choose another place"):
         make(tmp_path / "file" / "folder")
 
 

@@ -110,7 +110,7 @@ def test_lines_before_the_damage_are_given(tmp_path: Path) -> None:
 def test_a_truncated_gz_is_refused(n_cut: int, tmp_path: Path) -> None:
     packed = gzip.compress(b"\n".join(os.urandom(50).hex().encode() for _ in range(5_000)))
     (tmp_path / "a.gz").write_bytes(packed[:-n_cut])
-    with pytest.raises(DataError, match=r"a\.gz is damaged or cut off after line [1-9].*again"):
+    with pytest.raises(DataError, match=r"a\.gz is damaged or cut off.*again"):
         list(read_lines(tmp_path / "a.gz"))
 
 

@@ -6,7 +6,7 @@ import torch
 from smoothed_loss import label_smoothed
 
 from headway.core.cleaning import Pair, Report
-from headway.core.dataset import encoded
+from headway.core.rows import encoded
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
 from headway.core.transformer import Transformer, TransformerConfig

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headway.core.batching import SIDES
+from headway.core.rows import SIDES
 from headway.corpora.corpus import Corpus
 from headway.corpora.in_memory import PairRows
 from headway.corpora.mixing import Use

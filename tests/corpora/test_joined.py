@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headway.core.batching import SIDES
+from headway.core.rows import SIDES
 from headway.corpora.in_memory import RowsInMemory
 from headway.corpora.joined import AmendedRows, JoinedRows, some_rows, texts_of, without
 

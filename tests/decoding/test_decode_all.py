@@ -6,13 +6,8 @@ from multiprocessing import active_children
 import pytest
 import torch
 
-from headway.core.hypothesis import DecodingSettings
-from headway.core.search import (
-    SearchRequest,
-    decode_all,
-    in_turn,
-    like_lengths,
-)
+from headway.core.hypothesis import DecodingSettings, SearchRequest
+from headway.core.search import decode_all, in_turn, like_lengths
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.decoding.shares import LEAST_SHARE, SHARES, even_batches

@@ -7,12 +7,12 @@ import torch
 from smoothed_loss import label_smoothed
 from torch import Tensor
 
-from headway.core.batching import pad
 from headway.core.errors import ConfigError
 from headway.core.hypothesis import DecodingSettings, Rules
 from headway.core.interfaces import Seq2Seq, State, StepDecoder
 from headway.core.loss import projected_label_smoothed
 from headway.core.optimizer import FlatAdam
+from headway.core.rows import pad
 from headway.core.search import search
 from headway.earlier_translators.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
 from headway.nn.attention_weights import AttentionModel

@@ -20,9 +20,9 @@ from random_models import (
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError, HeadwayError
-from headway.core.hypothesis import DecodingSettings
+from headway.core.hypothesis import DecodingSettings, SearchRequest
 from headway.core.layers import FeedForward
-from headway.core.search import SearchRequest, decode_all
+from headway.core.search import decode_all
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.engine.building import NoEngineError

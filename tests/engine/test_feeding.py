@@ -8,9 +8,8 @@ import pytest
 import torch
 from random_models import needs_engine, small, sources_for
 
-from headway.core.hypothesis import DecodingSettings, Hypothesis
+from headway.core.hypothesis import DecodingSettings, Hypothesis, SearchRequest
 from headway.core.runtime import ProductPrecision
-from headway.core.search import SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.engine.building import engine_library

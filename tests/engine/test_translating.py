@@ -15,9 +15,9 @@ from random_models import sources_for
 from torch import Tensor
 from torch.nn import functional
 
-from headway.core.hypothesis import DecodingSettings, Hypothesis
+from headway.core.hypothesis import DecodingSettings, Hypothesis, SearchRequest
 from headway.core.runtime import ProductPrecision
-from headway.core.search import SearchRequest, decode_all
+from headway.core.search import decode_all
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.engine import building, translating

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from random_models import TIE, equal_but_for_ties, found, models, searches, small, sources_for
 
 from headway.core.errors import ConfigError
-from headway.core.hypothesis import DecodingSettings
-from headway.core.search import SearchRequest
+from headway.core.hypothesis import DecodingSettings, SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.engine.shortlist import Shortlist, Shortlisted

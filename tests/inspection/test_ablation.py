@@ -11,9 +11,9 @@ from translators import BEGIN, END, SOURCE, step_by_step
 from translators import FED as LONGER
 
 from headway.core.errors import ConfigError
-from headway.core.hypothesis import DecodingSettings
+from headway.core.hypothesis import DecodingSettings, SearchRequest
 from headway.core.layers import Stack
-from headway.core.search import SearchRequest, decode_all, in_turn
+from headway.core.search import decode_all, in_turn
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.earlier_translators.ablated import Ablated, AblatedConfig

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from headway.core.batching import pad
 from headway.core.hypothesis import DecodingSettings, Rules
 from headway.core.loss import projected_label_smoothed
 from headway.core.optimizer import FlatAdam
+from headway.core.rows import pad
 from headway.core.schedules import cosine_rate
 from headway.core.search import search
 from headway.core.transformer import Transformer, TransformerConfig

@@ -12,7 +12,7 @@ import torch
 from headway.core.config import merge
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
-from headway.core.train import fitted_warmup
+from headway.core.training_settings import fitted_warmup
 from headway.models import PRESETS
 from headway.runs import fitting, gradient
 from headway.runs.fitting import (

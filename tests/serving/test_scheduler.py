@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from random_models import needs_engine, small, sources_for
 
 from headway.core.errors import HeadwayError
-from headway.core.hypothesis import DecodingSettings, Hypothesis
-from headway.core.search import SearchRequest
+from headway.core.hypothesis import DecodingSettings, Hypothesis, SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.engine.engine import prepare
 from headway.engine.feeding import EngineThreads

@@ -10,10 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from headway.core.batching import BatchStream, TokenBatches, pad
+from headway.core.batching import BatchStream, TokenBatches
 from headway.core.disk import checksum
 from headway.core.errors import ConfigError
 from headway.core.lines import read_lines
+from headway.core.rows import pad
 from headway.core.training_interfaces import Batch, TaskState, Validation
 from headway.operations.time_budget import PlannedTraining
 from headway.runs.loading import open_run

@@ -5,9 +5,8 @@ Sources of more than `MOST` sub-words it leaves to headway's own search.
 
 from collections.abc import Sequence
 
-from headway.core.hypothesis import Hypothesis
+from headway.core.hypothesis import Hypothesis, Ids, SearchRequest
 from headway.core.interfaces import StepDecoder
-from headway.core.search import Ids, SearchRequest
 
 MOST = 12
 

@@ -7,16 +7,14 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from headway.core.hypothesis import DecodingSettings, Hypothesis
+from headway.core.hypothesis import DecodingSettings, Hypothesis, SearchRequest
 from headway.core.layers import Activation
 from headway.core.runtime import EngineName, ProductPrecision
-from headway.core.search import SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.engine.building import NoEngineError, engine_library
-from headway.engine.choice import EngineChoice
 from headway.nn.positioned import PositionedConfig
-from headway.translation.decoding import decode
+from headway.translation.decoding import EngineChoice, decode
 
 LENGTHS = st.lists(st.integers(0, 14), min_size=1, max_size=5)
 

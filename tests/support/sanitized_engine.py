@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from random_models import LENGTHS, models, searches, small, sources_for
 
 from headway.core.errors import HeadwayError
-from headway.core.search import SearchRequest
+from headway.core.hypothesis import SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.engine import building
 from headway.engine.feeding import EngineThreads, FedJob

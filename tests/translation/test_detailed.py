@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.core.search import SearchRequest
+from headway.core.hypothesis import SearchRequest
 from headway.translation.detailed import DetailedTranslator, Translate, Translation, within
 from headway.translator import Translator
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from headway.core.dataset import EncodedPairs
+from headway.core.rows import EncodedPairs
 from headway.corpora import model_1
 from headway.translation import shortlisting as lexicon
 

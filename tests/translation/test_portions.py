@@ -9,8 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.core.hypothesis import DecodingSettings, penalty
-from headway.core.search import SearchRequest
+from headway.core.hypothesis import DecodingSettings, SearchRequest, penalty
 from headway.core.subwords import SpecialIds
 from headway.languages.sentences import AtOnce
 from headway.localization.placeholders.own_codes import compiled

@@ -13,11 +13,10 @@ from headway.core.disk import checksum
 from headway.core.errors import ConfigError, DataError, RunError
 from headway.core.run_folder import RunFolder
 from headway.demo import generate
-from headway.engine.choice import EngineChoice
 from headway.engine.shortlist import opened
 from headway.runs import quality_gate as gate
 from headway.runs.checking import accept
-from headway.translation.decoding import EngineSearch
+from headway.translation.decoding import EngineChoice, EngineSearch
 from headway.translator import Translator
 
 TEXTS = ["The dog runs.", "A cat sees the red house.", ""]

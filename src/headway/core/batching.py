@@ -7,10 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.core.errors import ConfigError, RunError
-
-SIDES = ("source", "target")
-Indices = NDArray[np.int64]
-StoredIds = NDArray[np.uint16] | NDArray[np.uint32]
+from headway.core.rows import Indices
 
 
 @runtime_checkable
@@ -154,33 +151,3 @@ class BatchStream:
                 f"a pass has {len(self._epoch)} batches; the run says it was at {self.index}. "
                 "Start a new run."
             )
-
-
-def id_type(n_ids: int) -> np.dtype[Any]:
-    """What holds ids below `n_ids` in the fewest bytes."""
-    return np.dtype(np.uint16 if n_ids <= 1 << 16 else np.uint32)
-
-
-def refusal(lengths: Sequence[int], max_length: int) -> str:
-    """Why a row with so many ids on each side is left out; empty if it is not."""
-    if not min(lengths):
-        return "no_tokens"
-    return "too_many_tokens" if max_length and max(lengths) > max_length else ""
-
-
-def pad(
-    rows: Sequence[NDArray[Any]], padding: int, *, begin: int | None = None, end: int | None = None
-) -> Indices:
-    """The rows as one array, with markers if they are given: [rows, longest]."""
-    n_begin, n_end = int(begin is not None), int(end is not None)
-    lengths = np.fromiter((len(row) for row in rows), np.int64, len(rows))
-    longest = int(lengths.max(initial=0))
-    padded = np.full((len(rows), n_begin + longest + n_end), padding, np.int64)
-    if rows:
-        inside = np.arange(longest) < lengths[:, None]
-        padded[:, n_begin : n_begin + longest][inside] = np.concatenate(rows)
-    if begin is not None:
-        padded[:, 0] = begin
-    if end is not None:
-        padded[np.arange(len(rows)), n_begin + lengths] = end
-    return padded

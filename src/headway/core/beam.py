@@ -3,22 +3,13 @@
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headway.core.hypothesis import (
-    Choices,
-    Hypothesis,
-    Rules,
-    Trace,
-    normalize_,
-    penalty,
-    permit_,
-    ranked,
-    worth_leaving,
-)
+from headway.core.hypothesis import Hypothesis, Rules, penalty, ranked, scored
 from headway.core.interfaces import State, StepDecoder
 
 Chosen = tuple[Float[Tensor, "sentences count"], Int[Tensor, "sentences count"]]
@@ -43,6 +34,83 @@ def first_best(scores: Float[Tensor, "rows places"], count: int) -> Chosen:
     if (values[:, 1:] == values[:, :-1]).any():
         values, places = scores.sort(dim=1, descending=True, stable=True)
     return values[:, :count], places[:, :count]
+
+
+def normalize_(logits: Float[Tensor, "rows vocabulary"]) -> None:
+    """Make log-probabilities of them, in place; on a CPU a few rows at a time, for its cache."""
+    for piece in [logits] if logits.is_cuda else logits.split(16):
+        piece.sub_(piece.logsumexp(1, keepdim=True))
+
+
+def worth_leaving(n_going_on: int, n_rows: int) -> bool:
+    """Whether those that are done should leave the batch: to move the others costs time too, so
+    until an eighth is done all are carried along, and what the done ones write is not looked at."""
+    return 8 * (n_rows - n_going_on) >= n_rows
+
+
+def permit_(
+    logits: Float[Tensor, "rows vocabulary"],
+    rules: Rules,
+    limits: Int[Tensor, " rows"],
+    n_written: int,
+) -> None:
+    """Set to -inf, in place, whatever may not follow `n_written` tokens: what is never written, and
+    for a row that reaches its limit everything but the end marker.
+
+    That keeps the log-probability that the model gives to it: nothing is renormalized.
+    """
+    if (must_end := limits <= n_written).any():
+        end_logits = logits[:, rules.end].clone()
+        logits.masked_fill_(must_end.unsqueeze(1), -torch.inf)
+        logits[:, rules.end] = end_logits
+    for token in rules.forbidden:
+        logits[:, token] = -torch.inf
+
+
+class Choices(NamedTuple):
+    """Those of one step."""
+
+    parents: Int[Tensor, " choices"]
+    """The choice of the step before that each continues; at the first step they mean nothing."""
+    tokens: Int[Tensor, " choices"]
+    log_probs: Float[Tensor, " choices"]
+    attention: Float[Tensor, "choices source"] | None
+
+
+class Trace:
+    """Every choice of a search, step by step; hypotheses are read from it backwards, at the end."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.choices: list[Choices] = []
+
+    def read(
+        self, steps: Int[Tensor, " found"], choices: Int[Tensor, " found"]
+    ) -> list[Hypothesis]:
+        """The hypotheses whose end markers are these `choices` of these `steps` (from 0).
+
+        Raises `HeadwayError` if one has no finite log-probability.
+        """
+        if not steps.numel():
+            return []
+        tokens, log_probs, attention = [], [], []
+        for step in reversed(range(int(steps.max()) + 1)):
+            made = self.choices[step]
+            here = torch.where(steps >= step, choices, 0)  # 0: anything, it is cut off below
+            tokens.append(made.tokens[here])
+            log_probs.append(made.log_probs[here])
+            if made.attention is not None:
+                attention.append(made.attention[here])
+            choices = torch.where(steps >= step, made.parents[here], choices)
+        all_tokens = torch.stack(tokens[::-1], 1).tolist()
+        all_log_probs = torch.stack(log_probs[::-1], 1).tolist()
+        maps = torch.stack(attention[::-1], 1).float().cpu() if attention else None
+        found = []
+        for i, last in enumerate(steps.tolist()):
+            weights = None if maps is None else maps[i, : last + 1].clone()
+            ids, token_log_probs = all_tokens[i][:last], all_log_probs[i][: last + 1]
+            found.append(scored(ids, token_log_probs, self.rules, weights))
+        return found
 
 
 def greedy(

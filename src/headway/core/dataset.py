@@ -1,23 +1,16 @@
 """From two text files to encoded rows, in memory: the same rows as `corpora/prepared.py` makes."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from headway.core.batching import SIDES, StoredIds, id_type, refusal
 from headway.core.cleaning import CleaningSettings, Pair, Report, clean_pairs, read_parallel
-from headway.core.dedup_split import DROPPED, HELD_OUT, KEPT, Draw, dedup_split, hashed
+from headway.core.dedup_split import Draw, split_pairs
 from headway.core.errors import ConfigError, refuse_below
+from headway.core.rows import EncodedPairs, encoded
 from headway.core.subword_training import fitted_vocabulary_size
 from headway.core.subwords import Subwords, TextSettings
-
-_CHUNK = 2_000  # pairs encoded at a time
 
 
 @dataclass(frozen=True)
@@ -55,27 +48,6 @@ class PairsSettings(CleaningSettings):
             )
         files = [path for side in sides for path in side]
         return [(files[i], files[i + 1]) for i in range(0, len(files), 2)]
-
-
-class EncodedPairs:
-    """Ids of pairs, without markers, in memory."""
-
-    def __init__(self, rows: Sequence[Sequence[StoredIds]]) -> None:
-        """Take source and target of each pair."""
-        self._sides = {name: [row[place] for row in rows] for place, name in enumerate(SIDES)}
-        self.lengths: dict[str, NDArray[np.int32]] = {
-            name: np.fromiter(map(len, side), np.int32, len(side))
-            for name, side in self._sides.items()
-        }
-        """Of each side in ids: [rows]."""
-
-    def __len__(self) -> int:
-        """How many pairs there are."""
-        return len(self._sides["source"])
-
-    def __getitem__(self, side: str) -> Sequence[StoredIds]:
-        """One side: `pairs["source"][i]` are the source ids of pair i: [length]."""
-        return self._sides[side]
 
 
 class Dataset(NamedTuple):
@@ -124,73 +96,3 @@ def prepare_in_memory(
     return Dataset(
         EncodedPairs(rows), EncodedPairs(valid_rows), texts, subwords, report, valid_report
     )
-
-
-def split_pairs(
-    pairs: Sequence[Pair],
-    valid: Sequence[Pair] | None,
-    draw: Draw,
-    report: Report,
-    valid_report: Report,
-    *,
-    deduplicate: bool,
-    both_ways: bool = False,
-) -> tuple[list[Pair], list[Pair]]:
-    """Clean pairs to learn from and to validate on: those of `valid`, else some that are drawn.
-
-    The reports, which count all of them as kept, count repeats, leaks and what is held out.
-    """
-    outcome = dedup_split(
-        hashed(pairs),
-        hashed(valid or ()),
-        draw if valid is None else draw._replace(wanted=0),
-        deduplicate=deduplicate,
-        both_ways=both_ways,
-    )
-    becomes: dict[int, list[Pair]] = {number: [] for number in (KEPT, *DROPPED)}
-    for pair, number in zip(pairs, outcome.tolist(), strict=True):
-        becomes[number].append(pair)
-    for number, reason in DROPPED.items():
-        drop_kept(report, reason, becomes[number])
-    if valid is None:
-        valid_report.read = len(becomes[HELD_OUT])
-        for pair in becomes[HELD_OUT]:
-            valid_report.keep(pair)
-    return becomes[KEPT], list(becomes[HELD_OUT] if valid is None else valid)
-
-
-def drop_kept(report: Report, reason: str, pairs: Sequence[Pair]) -> None:
-    """Count as dropped what `report` counts as kept."""
-    copies = sum(pair.source == pair.target for pair in pairs)
-    noticed = Counter(copy=copies, doubtful_note=sum(len(pair.remarks) for pair in pairs))
-    if pairs:
-        report.drop_kept(reason, len(pairs), noticed, pairs)
-
-
-as_written: Callable[[Pair], tuple[str, str]] = itemgetter(0, 1)
-"""The two texts of a pair."""
-
-
-def encoded(
-    pairs: Sequence[Pair],
-    subwords: Subwords,
-    max_length: int,
-    report: Report,
-    texts: Callable[[Pair], tuple[str, str]] = as_written,
-) -> tuple[list[tuple[StoredIds, StoredIds]], list[int]]:
-    """The ids of the pairs that are short enough, and their places; `report` counts the others.
-
-    `texts` gives of each pair what a model reads and writes.
-    """
-    kind = id_type(len(subwords))
-    rows, places = list[tuple[StoredIds, StoredIds]](), list[int]()
-    for start in range(0, len(pairs), _CHUNK):
-        sources, targets = zip(*map(texts, pairs[start : start + _CHUNK]), strict=True)
-        both = zip(subwords.encode_batch(sources), subwords.encode_targets(targets), strict=True)
-        for place, (left, right) in enumerate(both, start):
-            if reason := refusal((len(left), len(right)), max_length):
-                drop_kept(report, reason, [pairs[place]])
-                continue
-            rows.append((np.array(left, kind), np.array(right, kind)))
-            places.append(place)
-    return rows, places

@@ -1,13 +1,14 @@
 """Repeats, leaks and held-out pairs: what only all the pairs of a corpus together can tell."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.cleaning import Pair
+from headway.core.cleaning import Pair, Report
 
 KEPT, DUPLICATE, LEAKAGE, HELD_OUT = range(4)
 """What becomes of a pair; where two reasons hold, the higher number counts."""
@@ -123,3 +124,44 @@ def _shuffled(hashes: Hashes, seed: int) -> Hashes:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     return mixed ^ (mixed >> np.uint64(31))
+
+
+def split_pairs(
+    pairs: Sequence[Pair],
+    valid: Sequence[Pair] | None,
+    draw: Draw,
+    report: Report,
+    valid_report: Report,
+    *,
+    deduplicate: bool,
+    both_ways: bool = False,
+) -> tuple[list[Pair], list[Pair]]:
+    """Clean pairs to learn from and to validate on: those of `valid`, else some that are drawn.
+
+    The reports, which count all of them as kept, count repeats, leaks and what is held out.
+    """
+    outcome = dedup_split(
+        hashed(pairs),
+        hashed(valid or ()),
+        draw if valid is None else draw._replace(wanted=0),
+        deduplicate=deduplicate,
+        both_ways=both_ways,
+    )
+    becomes: dict[int, list[Pair]] = {number: [] for number in (KEPT, *DROPPED)}
+    for pair, number in zip(pairs, outcome.tolist(), strict=True):
+        becomes[number].append(pair)
+    for number, reason in DROPPED.items():
+        drop_kept(report, reason, becomes[number])
+    if valid is None:
+        valid_report.read = len(becomes[HELD_OUT])
+        for pair in becomes[HELD_OUT]:
+            valid_report.keep(pair)
+    return becomes[KEPT], list(becomes[HELD_OUT] if valid is None else valid)
+
+
+def drop_kept(report: Report, reason: str, pairs: Sequence[Pair]) -> None:
+    """Count as dropped what `report` counts as kept."""
+    copies = sum(pair.source == pair.target for pair in pairs)
+    noticed = Counter(copy=copies, doubtful_note=sum(len(pair.remarks) for pair in pairs))
+    if pairs:
+        report.drop_kept(reason, len(pairs), noticed, pairs)

@@ -17,26 +17,19 @@ from typing import Any, TextIO
 
 from headway.core.errors import DataError
 
-_NO_SYNC = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
-"""Answers of a folder that cannot be synced: it may not be read, or its file system cannot."""
-
 
 class DiskError(DataError):
     """The disk is full, or the place cannot be written to."""
 
     def __init__(self, place: Path, error: OSError) -> None:
-        self.given = place, error
+        super().__init__(place, error)
+        self.place, self.error = place, error
         self.full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        why = "its disk is full" if self.full else f"that fails ({error.strerror or error})"
-        remedy = "Free some space" if self.full else "Make it writable"
-        super().__init__(
-            f"{place} is to be written, but {why}. {remedy}, or choose another place "
-            "(for the cache of encoded text: set HEADWAY_CACHE to a folder elsewhere)."
-        )
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """For another process."""
-        return DiskError, self.given
+    def __str__(self) -> str:
+        why = "its disk is full" if self.full else f"that fails ({self.error.strerror})"
+        remedy = "Free some space" if self.full else "Make it writable"
+        return f"{self.place} is to be written, but {why}. {remedy}, or choose another place."
 
 
 def checksum(path: Path) -> str:
@@ -72,15 +65,15 @@ def digest(value: Any) -> str:
 
 
 def sync(path: Path) -> None:
-    """Have the disk keep what was written, and for a folder the names in it."""
+    """Have the disk keep what was written, and for a folder the names in it, where it can."""
     try:
         handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
-    except OSError as error:
-        if not path.is_dir() or error.errno not in _NO_SYNC:
+    except OSError:
+        if not path.is_dir():
             raise
 
 

@@ -1,15 +1,18 @@
-"""What every search shares: its settings, hypotheses, how they are scored, limited and read."""
+"""What is asked of a search and what it gives: settings, a request, hypotheses and their scores."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from headway.core.errors import ConfigError, HeadwayError, refuse_below
+from headway.core.interfaces import StepDecoder
+from headway.core.subwords import SpecialIds
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,33 @@ class Hypothesis(NamedTuple):
     """For each of those, the weights on the source positions (of the padded batch), on the CPU."""
 
 
+BATCH_TOKENS = 8192
+Ids = Sequence[int] | np.ndarray[Any, np.dtype[Any]]
+
+
+class SearchRequest(NamedTuple):
+    """How many outputs are to be searched for."""
+
+    special: SpecialIds
+    settings: DecodingSettings
+    device: torch.device
+    want_scores: bool = True
+    """Without, greedy search computes no probability."""
+    want_attention: bool = False
+    done: Callable[[int], None] = lambda n: None
+    """Hears how many more sentences are finished."""
+    batch_tokens: int = BATCH_TOKENS
+    """The most source tokens of a batch, padding included, times hypotheses of each sentence."""
+    least_tokens: int = 0
+    """As how many each sentence counts at least."""
+    generator: torch.Generator | None = None
+    """What a method that draws takes its random numbers from; None for the process's."""
+
+
+Decode = Callable[[StepDecoder, Sequence[Ids], SearchRequest], list[list[Hypothesis]]]
+"""`headway.core.search.decode_all`, or what is given in its place."""
+
+
 class Rules(NamedTuple):
     """What every search obeys."""
 
@@ -97,83 +127,6 @@ def length_limits(
 def ranked(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
     """Best score first; among equals as they were."""
     return sorted(hypotheses, key=lambda hypothesis: -hypothesis.score)
-
-
-def normalize_(logits: Float[Tensor, "rows vocabulary"]) -> None:
-    """Make log-probabilities of them, in place; on a CPU a few rows at a time, for its cache."""
-    for piece in [logits] if logits.is_cuda else logits.split(16):
-        piece.sub_(piece.logsumexp(1, keepdim=True))
-
-
-def worth_leaving(n_going_on: int, n_rows: int) -> bool:
-    """Whether those that are done should leave the batch: to move the others costs time too, so
-    until an eighth is done all are carried along, and what the done ones write is not looked at."""
-    return 8 * (n_rows - n_going_on) >= n_rows
-
-
-def permit_(
-    logits: Float[Tensor, "rows vocabulary"],
-    rules: Rules,
-    limits: Int[Tensor, " rows"],
-    n_written: int,
-) -> None:
-    """Set to -inf, in place, whatever may not follow `n_written` tokens: what is never written, and
-    for a row that reaches its limit everything but the end marker.
-
-    That keeps the log-probability that the model gives to it: nothing is renormalized.
-    """
-    if (must_end := limits <= n_written).any():
-        end_logits = logits[:, rules.end].clone()
-        logits.masked_fill_(must_end.unsqueeze(1), -torch.inf)
-        logits[:, rules.end] = end_logits
-    for token in rules.forbidden:
-        logits[:, token] = -torch.inf
-
-
-class Choices(NamedTuple):
-    """Those of one step."""
-
-    parents: Int[Tensor, " choices"]
-    """The choice of the step before that each continues; at the first step they mean nothing."""
-    tokens: Int[Tensor, " choices"]
-    log_probs: Float[Tensor, " choices"]
-    attention: Float[Tensor, "choices source"] | None
-
-
-class Trace:
-    """Every choice of a search, step by step; hypotheses are read from it backwards, at the end."""
-
-    def __init__(self, rules: Rules) -> None:
-        self.rules = rules
-        self.choices: list[Choices] = []
-
-    def read(
-        self, steps: Int[Tensor, " found"], choices: Int[Tensor, " found"]
-    ) -> list[Hypothesis]:
-        """The hypotheses whose end markers are these `choices` of these `steps` (from 0).
-
-        Raises `HeadwayError` if one has no finite log-probability.
-        """
-        if not steps.numel():
-            return []
-        tokens, log_probs, attention = [], [], []
-        for step in reversed(range(int(steps.max()) + 1)):
-            made = self.choices[step]
-            here = torch.where(steps >= step, choices, 0)  # 0: anything, it is cut off below
-            tokens.append(made.tokens[here])
-            log_probs.append(made.log_probs[here])
-            if made.attention is not None:
-                attention.append(made.attention[here])
-            choices = torch.where(steps >= step, made.parents[here], choices)
-        all_tokens = torch.stack(tokens[::-1], 1).tolist()
-        all_log_probs = torch.stack(log_probs[::-1], 1).tolist()
-        maps = torch.stack(attention[::-1], 1).float().cpu() if attention else None
-        found = []
-        for i, last in enumerate(steps.tolist()):
-            weights = None if maps is None else maps[i, : last + 1].clone()
-            ids, token_log_probs = all_tokens[i][:last], all_log_probs[i][: last + 1]
-            found.append(scored(ids, token_log_probs, self.rules, weights))
-        return found
 
 
 def scored(

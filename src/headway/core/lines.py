@@ -5,7 +5,7 @@ import io
 import stat
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from headway.core.errors import DataError
 MAX_LINE_BYTES = 1 << 20
 """A longer line is never held in memory: it is passed over and given as None."""
 
-_BUFFER_BYTES = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF_16 = "UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"
 _OTHER_ENCODINGS = {
@@ -25,7 +24,6 @@ _OTHER_ENCODINGS = {
     b"\xfe\xff": _UTF_16,
 }
 _UNKNOWN_ENCODING = "not", "convert it, for example: iconv -f LATIN1 -t UTF-8"
-_ZEROS = "full of zero bytes", "convert it, if it is UTF-16: iconv -f UTF-16LE -t UTF-8"
 
 
 def check_file(path: Path) -> None:
@@ -49,13 +47,20 @@ def check_file(path: Path) -> None:
 
 @contextmanager
 def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
-    """The bytes of a file, unpacked if its name ends in `.gz`. Raises DataError: the file cannot be
-    opened."""
+    """The bytes of a file, unpacked if its name ends in `.gz`. Raises DataError: it cannot be
+    opened, or something goes wrong while it is read."""
     check_file(path)
-    with io.FileIO(path) as file:
-        packed = path.suffix.lower() == ".gz"
-        raw = _Piecemeal(gzip.GzipFile(fileobj=file)) if packed else file
-        yield io.BufferedReader(raw, _BUFFER_BYTES)
+    try:
+        with io.FileIO(path) as file:
+            packed = path.suffix.lower() == ".gz"
+            yield io.BufferedReader(gzip.GzipFile(fileobj=file) if packed else file, 1 << 20)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(
+            f"a .gz file must be whole; {path} is damaged or cut off ({error}). Copy or download "
+            "it again."
+        ) from None
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror or error}. Check the disk.") from None
 
 
 def read_lines(path: Path, mended: Counter[str] | None = None) -> Iterator[str | None]:
@@ -67,30 +72,16 @@ def read_lines(path: Path, mended: Counter[str] | None = None) -> Iterator[str |
     """
     mended = Counter() if mended is None else mended
     for line, raw in enumerate(raw_lines(path), start=1):
-        if line == 1 and raw and raw.count(0) > max(2, len(raw) // 3):
-            raise _not_utf8(path, 1, raw, raw.index(0), _ZEROS)
         yield None if raw is None else _decode(raw, line, path, mended)
 
 
 def raw_lines(path: Path) -> Iterator[bytes | None]:
     """Each line of a file of any encoding, without its `\\n`; None for one of more than 1 MiB.
     Raises DataError: not a readable file, nothing in it, or a damaged `.gz`."""
-    n_read = 0
-    with damage_told(path, lambda: f" after line {n_read:,}"):
-        with open_bytes(path) as file:
-            for n_read, raw in enumerate(bounded_lines(file), start=1):  # noqa: B007
-                yield raw
-        if not n_read:
+    with open_bytes(path) as file:
+        yield from bounded_lines(file)
+        if not file.tell():
             raise _empty(path, "unpacks to nothing")
-
-
-@contextmanager
-def damage_told(path: Path, place: Callable[[], str] = str) -> Iterator[None]:
-    """Make a DataError of whatever goes wrong while `path` is read; `place` says how far it was."""
-    try:
-        yield
-    except (EOFError, OSError, zlib.error) as error:
-        raise _damaged(path, place(), error) from None
 
 
 def shown(path: Path) -> str:
@@ -128,41 +119,14 @@ def _decode(raw: bytes, line: int, path: Path, mended: Counter[str]) -> str:
         raise _not_utf8(path, line, raw, error.start + marked) from None
 
 
-class _Piecemeal(io.RawIOBase):
-    """Gives what could be unpacked before it meets damage, so that its line can be named."""
-
-    def __init__(self, unpacked: gzip.GzipFile) -> None:
-        self._unpacked = unpacked
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        data = self._unpacked.read1(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-
 def _empty(path: Path, does: str) -> DataError:
     return DataError(f"a text file needs at least one line; {path} {does}.")
 
 
-def _damaged(path: Path, place: str, error: Exception) -> DataError:
-    if isinstance(error, (EOFError, gzip.BadGzipFile, zlib.error)):
-        return DataError(
-            f"a .gz file must be whole; {path} is damaged or cut off{place} "
-            f"({error}). Copy or download it again."
-        )
-    why = error.strerror if isinstance(error, OSError) else None
-    return DataError(f"cannot read {path}{place}: {why or error}. Check the disk.")
-
-
-def _not_utf8(
-    path: Path, line: int, raw: bytes, byte: int, unknown: tuple[str, str] = _UNKNOWN_ENCODING
-) -> DataError:
+def _not_utf8(path: Path, line: int, raw: bytes, byte: int) -> DataError:
     with path.open("rb") as file:
         start = raw[:2] if line == 1 else file.read(2)
-    what, remedy = _OTHER_ENCODINGS.get(start, unknown)
+    what, remedy = _OTHER_ENCODINGS.get(start, _UNKNOWN_ENCODING)
     return DataError(
         f"text must be UTF-8; {path} is {what} "
         f"(line {line:,}, byte {byte + 1}: 0x{raw[byte]:02x}). Please {remedy}."

@@ -1,9 +1,7 @@
 """Search of a batch that has been started, and of many texts in batches."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from jaxtyping import Int
 from torch import Tensor
@@ -11,11 +9,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 from headway.core.beam import beam_search, greedy
 from headway.core.errors import ConfigError
-from headway.core.hypothesis import DecodingSettings, Hypothesis, Rules, diverged, length_limits
+from headway.core.hypothesis import Hypothesis, Ids, Rules, SearchRequest, diverged, length_limits
 from headway.core.interfaces import State, StepDecoder
-from headway.core.subwords import SpecialIds
 
-Ids = Sequence[int] | np.ndarray[Any, np.dtype[Any]]
 Batch = Sequence[int]
 """Places of sources."""
 Method = Callable[[StepDecoder, State, Tensor, Rules], list[list[Hypothesis]]]
@@ -24,30 +20,6 @@ Share = Callable[[Work, Sequence[Batch]], Iterable[tuple[int, list[list[Hypothes
 """Has the batches worked through, in any order: each one's number and what was found."""
 
 METHODS: Mapping[str, Method] = {"beam": beam_search, "greedy": greedy}
-BATCH_TOKENS = 8192
-
-
-class SearchRequest(NamedTuple):
-    """How many outputs are to be searched for."""
-
-    special: SpecialIds
-    settings: DecodingSettings
-    device: torch.device
-    want_scores: bool = True
-    """Without, greedy search computes no probability."""
-    want_attention: bool = False
-    done: Callable[[int], None] = lambda n: None
-    """Hears how many more sentences are finished."""
-    batch_tokens: int = BATCH_TOKENS
-    """The most source tokens of a batch, padding included, times hypotheses of each sentence."""
-    least_tokens: int = 0
-    """As how many each sentence counts at least."""
-    generator: torch.Generator | None = None
-    """What a method that draws takes its random numbers from; None for the process's."""
-
-
-Decode = Callable[[StepDecoder, Sequence[Ids], SearchRequest], list[list[Hypothesis]]]
-"""`decode_all`, or what is given in its place."""
 
 
 def search(

@@ -4,11 +4,11 @@
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 import torch
@@ -19,9 +19,10 @@ from headway.core.cleaning import refuse_unusable
 from headway.core.config import Sections, build, merge
 from headway.core.dataset import Dataset, PairsSettings, prepare_in_memory
 from headway.core.disk import checksum
-from headway.core.errors import ConfigError, DataError, StoppedError, command
+from headway.core.errors import ConfigError, DataError
 from headway.core.hypothesis import DecodingSettings
-from headway.core.optimizer import FlatAdam, load_weights
+from headway.core.learning import Say, ValidationLines, drawn, learn, trainer_of
+from headway.core.optimizer import load_weights
 from headway.core.presets import PRESETS
 from headway.core.run_folder import TRANSLATION, RunFolder
 from headway.core.schedules import paper_peak
@@ -29,13 +30,10 @@ from headway.core.setting_errors import unknown_name
 from headway.core.subwords import TextSettings
 from headway.core.tensor_files import load_tensors
 from headway.core.trainer import Trainer
-from headway.core.training_interfaces import Callback, Progress, Reporter, Task, Validation
-from headway.core.training_settings import TrainingSettings
+from headway.core.training_settings import fitted_warmup, usual
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.core.translation_task import TranslationTask, TranslationTraining
 
-AnyTask = TypeVar("AnyTask", bound=Task)
-Say = Callable[[str], None]
 PASSES, VALIDATIONS = 10, 20
 """Through the corpus, and in all, where the length of a training was left open."""
 
@@ -161,21 +159,6 @@ def filled_in(settings: TranslationSettings, data: Dataset) -> TranslationSettin
     return settings._replace(training=training, text=text)
 
 
-def usual(training: TrainingSettings) -> Any:
-    """Batches of 4,096 tokens and a peak rate of 0.001, where these were left open."""
-    rate = 0.0 if training.schedule == "paper" else 1e-3
-    rate, size = training.learning_rate or rate, training.batch_tokens or 4096
-    return replace(training, learning_rate=rate, batch_tokens=size)
-
-
-def fitted_warmup(max_steps: int, *, tuned: bool = False) -> int:
-    """An eighth of the updates, at most the paper's 4000.
-
-    A twentieth for a model that begins with another run's weights: only the optimizer is new.
-    """
-    return min(4000, max(1, max_steps // (20 if tuned else 8)))
-
-
 def refuse_changed(folder: RunFolder, sums: Mapping[str, str]) -> None:
     """Raise DataError where a file is no longer what the run began with."""
     record = folder.record()["sha256"]
@@ -185,89 +168,6 @@ def refuse_changed(folder: RunFolder, sums: Mapping[str, str]) -> None:
                 f"A run goes on with the files that it began with; {name} has changed since. "
                 "Put it back, or start a new run."
             )
-
-
-# -- the parts that `headway train` is made of, too -----------------------------------------------
-
-
-def clock(seconds: float) -> str:
-    """Seconds as 1:02:03 or 02:03."""
-    minutes, rest = divmod(max(round(seconds), 0), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes:02}:{rest:02}"
-
-
-class ValidationLines:
-    """A line for each validation; a `headway.core.training_interfaces.Reporter`."""
-
-    def __init__(self, say: Say) -> None:
-        self.say = say
-
-    def step(
-        self, progress: Progress, *, loss: float, speed: float, unit: str, last_step: int
-    ) -> None:
-        """Nothing is said."""
-
-    def validation(self, progress: Progress, result: Validation, *, best: bool) -> None:
-        """Step, time, loss and score."""
-        others = "".join(
-            f"  {name.replace('_', ' ')} {value:.2f}" for name, value in result.others.items()
-        )
-        self.say(
-            f"step {progress.step:,}  {clock(progress.time_s)}  validation loss {result.loss:.3f}  "
-            f"{result.score_name.upper()} {result.score:.2f}{others}"
-            f"{'  best so far' if best else ''}"
-        )
-
-
-def drawn(build: Callable[[], nn.Module], seed: int, device: torch.device) -> nn.Module:
-    """A model with weights drawn from a seed."""
-    torch.manual_seed(seed)
-    return build().to(device)
-
-
-def trainer_of(
-    model: nn.Module,
-    eval_model: nn.Module,
-    task: AnyTask,
-    folder: RunFolder,
-    settings: TrainingSettings,
-    *,
-    dtype: torch.dtype,
-    reporter: Reporter,
-    callbacks: Sequence[Callback] = (),
-) -> Trainer[AnyTask]:
-    """Adam for a model, and its trainer; parameters that need no gradient stay as they are."""
-    betas, epsilon = (settings.adam_beta1, settings.adam_beta2), settings.adam_epsilon
-    optimizer = FlatAdam(model, dtype, betas=betas, epsilon=epsilon)
-    return Trainer(
-        model, eval_model, optimizer, task, folder, settings, reporter=reporter, callbacks=callbacks
-    )
-
-
-def learn(
-    trainer: Trainer[AnyTask],
-    say: Say,
-    *,
-    resume: bool,
-    begin: Callable[[Trainer[AnyTask]], object] = lambda trainer: None,
-    stop_asked: Callable[[], bool] = lambda: False,
-) -> None:
-    """Make the updates that are left; `begin` comes before the first.
-
-    Raises StoppedError where `stop_asked` said so, with everything saved.
-    """
-    if resume and trainer.resume():
-        say(f"goes on from step {trainer.progress.step:,}")
-    elif resume:
-        say("no checkpoint yet: starts at step 0")
-    begin(trainer)
-    progress = trainer.train(stop_asked)
-    if not progress.finished:
-        raise StoppedError(
-            f"stopped at step {progress.step:,} of {trainer.last_step:,}, saved. "
-            f"Go on with: {command('train', '--out', trainer.folder.path, '--resume')}"
-        )
 
 
 def card(

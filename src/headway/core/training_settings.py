@@ -1,6 +1,7 @@
 """What may be set in the section `[training]`, whatever is trained."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from headway.core.errors import ConfigError, refuse_below, refuse_beyond
 from headway.core.schedules import SCHEDULES, Schedule
@@ -105,3 +106,18 @@ class TrainingSettings:
     def dropout_share(self, step: int) -> float:
         """How much of the dropout the update after `step` others is made with."""
         return min(1.0, step / self.dropout_warmup) if self.dropout_warmup else 1.0
+
+
+def usual(training: TrainingSettings) -> Any:
+    """Batches of 4,096 tokens and a peak rate of 0.001, where these were left open."""
+    rate = 0.0 if training.schedule == "paper" else 1e-3
+    rate, size = training.learning_rate or rate, training.batch_tokens or 4096
+    return replace(training, learning_rate=rate, batch_tokens=size)
+
+
+def fitted_warmup(max_steps: int, *, tuned: bool = False) -> int:
+    """An eighth of the updates, at most the paper's 4000.
+
+    A twentieth for a model that begins with another run's weights: only the optimizer is new.
+    """
+    return min(4000, max(1, max_steps // (20 if tuned else 8)))

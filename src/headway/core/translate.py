@@ -10,11 +10,11 @@ import torch
 from headway.core.cleaning import clean
 from headway.core.config import build
 from headway.core.errors import RunError
-from headway.core.hypothesis import DecodingSettings, Hypothesis
+from headway.core.hypothesis import Decode, DecodingSettings, Hypothesis, SearchRequest
 from headway.core.interfaces import StepDecoder
 from headway.core.optimizer import load_weights
 from headway.core.run_folder import RunFolder
-from headway.core.search import Decode, SearchRequest, decode_all
+from headway.core.search import decode_all
 from headway.core.subwords import Subwords
 from headway.core.tensor_files import load_finite
 from headway.core.transformer import Transformer, TransformerConfig

@@ -10,13 +10,14 @@ from jaxtyping import Int
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from headway.core.batching import SIDES, BatchStream, Indices, Rounds, TokenBatches, pad
+from headway.core.batching import BatchStream, Rounds, TokenBatches
 from headway.core.bleu import SentenceStatistics, bleu_statistics
 from headway.core.errors import refuse_below
-from headway.core.hypothesis import DecodingSettings, Hypothesis
+from headway.core.hypothesis import Decode, DecodingSettings, Hypothesis, SearchRequest
 from headway.core.interfaces import Seq2Seq, StepDecoder
 from headway.core.loss import Loss, projected_label_smoothed
-from headway.core.search import Decode, SearchRequest, decode_all
+from headway.core.rows import SIDES, Indices, pad
+from headway.core.search import decode_all
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Batch, TaskState, Validation
 from headway.core.training_settings import TrainingSettings

@@ -105,8 +105,8 @@ def made_once(
             make(work)
             directory.chmod(0o700)
             found = open_it()
-        except DiskError:
-            raise
+        except DiskError as error:
+            raise DataError(f"{error} For the cache: set HEADWAY_CACHE to a folder.") from None
         except UserError:  # when that is put right, something else is wanted
             shutil.rmtree(work, ignore_errors=True)
             raise

@@ -9,11 +9,10 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.core.batching import SIDES
 from headway.core.cleaning import EXAMPLES, Pair, Report
 from headway.core.cleaning import VERSION as CLEANING_VERSION
-from headway.core.dataset import as_written
 from headway.core.disk import checksum
+from headway.core.rows import SIDES, as_written
 from headway.core.subword_training import VERSION as LEARNING_VERSION
 from headway.core.subwords import Subwords
 from headway.corpora.alignment import suspicious

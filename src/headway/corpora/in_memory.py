@@ -8,10 +8,10 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.batching import StoredIds
 from headway.core.cleaning import Pair, Report, clean_pairs
-from headway.core.dataset import EncodedPairs, as_written, encoded, split_pairs
+from headway.core.dedup_split import split_pairs
 from headway.core.disk import checksum
+from headway.core.rows import EncodedPairs, StoredIds, as_written, encoded
 from headway.core.subwords import Subwords
 from headway.corpora.alignment import Rows, suspicious
 from headway.corpora.corpus import Corpus, read_pairs

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.core.batching import SIDES, Indices, StoredIds
+from headway.core.rows import SIDES, Indices, StoredIds
 from headway.corpora.in_memory import PairRows
 
 

@@ -7,9 +7,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.core.batching import SIDES
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import shown
+from headway.core.rows import SIDES
 from headway.corpora.corpus import Corpus, directions
 from headway.corpora.mixing import USE_KEYS
 from headway.languages.codes import same_language, suffix_of

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.batching import StoredIds, id_type, refusal
 from headway.core.errors import DataError
+from headway.core.rows import StoredIds, id_type, refusal
 from headway.corpora.cache import (
     Say,
     cache_root,

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.batching import Indices
 from headway.core.errors import DataError
+from headway.core.rows import Indices
 
 Tokens = NDArray[np.int64]
 

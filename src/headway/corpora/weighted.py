@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.batching import Indices, TokenBatches
+from headway.core.batching import TokenBatches
+from headway.core.rows import Indices
 
 _PHASES = 1 << 20
 

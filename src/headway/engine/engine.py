@@ -7,10 +7,17 @@ from typing import Any, cast
 import torch
 from torch import nn
 
-from headway.core.hypothesis import DecodingSettings, Hypothesis, diverged, length_limits
+from headway.core.hypothesis import (
+    DecodingSettings,
+    Hypothesis,
+    Ids,
+    SearchRequest,
+    diverged,
+    length_limits,
+)
 from headway.core.interfaces import StepDecoder
 from headway.core.runtime import ProductPrecision, available_cores
-from headway.core.search import METHODS, Ids, SearchRequest
+from headway.core.search import METHODS
 from headway.core.transformer import Transformer
 from headway.corpora.cache import silent
 from headway.decoding.forced import without_prefix

@@ -15,8 +15,7 @@ from ctypes import POINTER
 
 import numpy as np
 
-from headway.core.hypothesis import Hypothesis
-from headway.core.search import SearchRequest
+from headway.core.hypothesis import Hypothesis, SearchRequest
 from headway.engine.building import Job
 from headway.engine.packing import Packed, aligned
 from headway.engine.translating import ENCODED_ROWS, ENDLESS, SearchJob

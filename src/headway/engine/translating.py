@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from headway.core.hypothesis import Hypothesis, Rules, ranked, scored
-from headway.core.search import SearchRequest
+from headway.core.hypothesis import Hypothesis, Rules, SearchRequest, ranked, scored
 from headway.engine.building import Job
 from headway.engine.packing import Packed, aligned
 

@@ -16,13 +16,15 @@ from headway.core.errors import ConfigError
 from headway.core.hypothesis import (
     DecodingSettings,
     Hypothesis,
+    Ids,
     Rules,
+    SearchRequest,
     length_limits,
     ranked,
     scored,
 )
 from headway.core.interfaces import StepDecoder
-from headway.core.search import METHODS, Ids, SearchRequest
+from headway.core.search import METHODS
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.decoding.forced import PrefixedDecoder, attention_over

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from headway.core.batching import pad
+from headway.core.rows import pad
 from headway.core.subwords import SpecialIds
 from headway.corpora.streams import Stream, TokenRows
 from headway.language_models.interfaces import Carried, LanguageModel

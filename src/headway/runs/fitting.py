@@ -14,8 +14,8 @@ import torch
 from headway.core.config import Sections, merge
 from headway.core.errors import ConfigError
 from headway.core.schedules import paper_peak
-from headway.core.train import fitted_warmup, usual
 from headway.core.trainer import Trainer
+from headway.core.training_settings import fitted_warmup, usual
 from headway.operations.time_budget import PlannedTraining, seconds
 from headway.runs.settings import Settings, presets_of_type, type_of
 from headway.runs.task_spec import Run, Sizes, TaskSpec

@@ -10,10 +10,10 @@ import torch
 from torch import nn
 
 from headway.core import train
+from headway.core.learning import ValidationLines, clock
 from headway.core.optimizer import load_weights
 from headway.core.run_folder import RunFolder
 from headway.core.tensor_files import load_tensors
-from headway.core.train import ValidationLines, clock
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Callback, Reporter
 from headway.operations import frozen

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import torch
 
-from headway.core.hypothesis import Hypothesis, diverged, length_limits
+from headway.core.hypothesis import Hypothesis, Ids, SearchRequest, diverged, length_limits
 from headway.core.interfaces import StepDecoder
-from headway.core.search import METHODS, Ids, SearchRequest
+from headway.core.search import METHODS
 from headway.engine.engine import NativeEngine, beyond, unwrapped
 from headway.engine.feeding import EngineThreads, FedJob
 from headway.serving.fair_queue import FairQueue, Sentence, Submission

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from headway.core.search import SearchRequest
+from headway.core.hypothesis import SearchRequest
 from headway.core.subwords import Subwords
 from headway.corpora.mixing import tagged
 from headway.localization.formats import splitting

@@ -8,10 +8,10 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from headway.core.batching import Indices
 from headway.core.bleu import SentenceStatistics
-from headway.core.hypothesis import DecodingSettings, Hypothesis
-from headway.core.search import Decode, decode_all
+from headway.core.hypothesis import Decode, DecodingSettings, Hypothesis
+from headway.core.rows import Indices
+from headway.core.search import decode_all
 from headway.core.translation_task import TranslationTask, TranslationTraining
 from headway.corpora.prepared import Prepared
 from headway.localization.checks.output_checks import ModelEvidence

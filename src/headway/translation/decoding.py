@@ -1,29 +1,26 @@
 """How a translator searches: the core's search with what hangs on it here, which is sampling,
 processes that share the batches, and an engine in the search's place."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
+
+import torch
 
 from headway.core.beam import beam_search, greedy
 from headway.core.errors import ConfigError, refuse_below, refuse_beyond
-from headway.core.hypothesis import DecodingSettings, Hypothesis
+from headway.core.hypothesis import Decode, DecodingSettings, Hypothesis, Ids, SearchRequest
 from headway.core.interfaces import StepDecoder
-from headway.core.runtime import EngineName
-from headway.core.search import (
-    METHODS,
-    Decode,
-    Ids,
-    Method,
-    SearchRequest,
-    decode_all,
-    in_turn,
-)
+from headway.core.runtime import EngineName, ProductPrecision
+from headway.core.search import METHODS, Method, decode_all, in_turn
+from headway.corpora.cache import silent
 from headway.decoding.ranking import chunked_best
 from headway.decoding.sampling import sample
 from headway.decoding.shares import even_batches, in_processes
-from headway.engine.choice import EngineChoice
+
+if TYPE_CHECKING:
+    from headway.engine.engine import NativeEngine
 
 ONLY_DRAWN = ("temperature", "top_k", "top_p", "seed")
 """Settings of sampling, which no other method looks at."""
@@ -98,6 +95,46 @@ def decode(
     for i, one in zip(left, found, strict=True):
         results[i] = one
     return results
+
+
+class EngineChoice(NamedTuple):
+    """What [runtime] says of search on a processor: which engine, products in which precision."""
+
+    name: EngineName = "auto"
+    precision: ProductPrecision = "fp32"
+    say: Callable[[str], None] = silent
+    """Hears where torch searches although products of fewer bits were asked for."""
+
+    def prepare(self, decoder: StepDecoder, device: torch.device) -> "NativeEngine | None":
+        """With the model's weights as they are now; None where torch searches.
+
+        Raises ConfigError where it is asked for by name and there is none for this model or
+        machine, and for another program, which has the weights of a run's folder and no others.
+        """
+        if self.name == "torch":
+            return None
+        if self.name == "ctranslate2":
+            raise ConfigError(
+                "runtime.engine ctranslate2 is for the weights of a run's folder, which these are "
+                "no more. Save them, and load that, or use --runtime.engine auto."
+            )
+        from headway.engine.engine import prepare  # with all that compiles and packs
+
+        found = prepare(decoder, device, self.precision, self.leave)
+        if not isinstance(found, str):
+            return found
+        self.leave(found)
+        return None
+
+    def leave(self, reason: str) -> None:
+        """Have torch search; raises ConfigError where the engine is asked for by its name."""
+        if self.name == "native":
+            raise ConfigError(
+                f"runtime.engine native is for what it can do; {reason}. Use --runtime.engine auto."
+            )
+        if self.precision != "fp32":
+            products = f"{self.precision} products are the compiled engine's"
+            self.say(f"headway: torch translates, in fp32: {products}; {reason}")
 
 
 class EngineSearch:

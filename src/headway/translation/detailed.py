@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from headway.core.hypothesis import Hypothesis
-from headway.core.search import SearchRequest
+from headway.core.hypothesis import Hypothesis, SearchRequest
 from headway.core.translate import Searched, TextTranslator
 
 

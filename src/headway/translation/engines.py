@@ -12,7 +12,6 @@ from headway.core.transformer import Transformer
 from headway.core.translate import TextTranslator
 from headway.corpora.cache import cache_root, key_of, made_once, read_sealed, sealed_folder
 from headway.engine.building import NoEngineError, engine_library
-from headway.engine.choice import EngineChoice
 from headway.engine.engine import beyond, unsupported
 from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
@@ -20,7 +19,7 @@ from headway.runs.loading import LoadedRun
 from headway.runs.quality_gate import QualityGate, keep, known
 from headway.runs.task_spec import Say
 from headway.translation import run_data
-from headway.translation.decoding import EngineSearch
+from headway.translation.decoding import EngineChoice, EngineSearch
 from headway.translation.exporting import token_strings, write_checked, writes_ctranslate2
 
 _FORMAT = 1

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headway.core.batching import SIDES, Indices
+from headway.core.rows import SIDES, Indices
 from headway.languages.scripts import UNSPACED_SCRIPTS
 from headway.localization.checks.calibration import Calibration, CheckBaseline, fitted
 from headway.localization.checks.output_checks import (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.batching import Indices
+from headway.core.rows import Indices
 from headway.corpora.mixing import PLAIN, Use, tags_read
 from headway.corpora.prepared import Prepared
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from headway.core.batching import Indices
 from headway.core.cleaning import LEAST_PAIRS, refuse_unusable
 from headway.core.config import Sections, build
 from headway.core.errors import ConfigError, DataError, refuse_below
+from headway.core.rows import Indices
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
 from headway.corpora.corpus import Corpus, languages

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from headway.core.batching import Indices
-from headway.core.hypothesis import penalty
-from headway.core.search import SearchRequest
+from headway.core.hypothesis import SearchRequest, penalty
+from headway.core.rows import Indices
 from headway.corpora.corpus import languages
 from headway.corpora.mixing import tagged
 from headway.corpora.prepared import Prepared

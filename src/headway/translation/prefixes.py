@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from headway.core.cleaning import clean
 from headway.core.errors import ConfigError
-from headway.core.hypothesis import DecodingSettings
-from headway.core.search import SearchRequest
+from headway.core.hypothesis import DecodingSettings, SearchRequest
 from headway.corpora.mixing import tagged
 from headway.decoding.forced import PrefixedDecoder
 from headway.engine.shortlist import opened

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from headway.core.cleaning import clean
-from headway.core.search import SearchRequest
+from headway.core.hypothesis import SearchRequest
 from headway.corpora.mixing import tagged
 from headway.languages.sentences import AtOnce
 from headway.localization.placeholders.may_hold import (

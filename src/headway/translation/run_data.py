@@ -8,12 +8,13 @@ from typing import Any, cast
 
 import torch
 
-from headway.core.batching import Indices
 from headway.core.disk import write_text
 from headway.core.errors import DataError, HeadwayError
+from headway.core.hypothesis import Decode, SearchRequest
 from headway.core.interfaces import StepDecoder
+from headway.core.rows import Indices
 from headway.core.run_folder import RunFolder
-from headway.core.search import Decode, SearchRequest, decode_all
+from headway.core.search import decode_all
 from headway.corpora.cache import cache_root, made_once, read_sealed, sealed_folder, silent
 from headway.operations.shipped import SHIPPED, only_writer_of_run, open_folder
 from headway.runs.loading import open_run, why_not_read

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from headway.core.hypothesis import SearchRequest
 from headway.core.interfaces import Seq2Seq
-from headway.core.search import SearchRequest
 from headway.decoding.forced import log_probs_over
 from headway.engine.shortlist import opened
 from headway.languages.codes import Languages

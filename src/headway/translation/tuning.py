@@ -13,8 +13,7 @@ from headway.core.bleu import SentenceStatistics
 from headway.core.cleaning import LEAST_PAIRS
 from headway.core.config import Sections, merge
 from headway.core.errors import ConfigError
-from headway.core.hypothesis import DecodingSettings
-from headway.core.search import Decode
+from headway.core.hypothesis import Decode, DecodingSettings
 from headway.core.training_interfaces import TaskState, Validation
 from headway.corpora.cache import silent
 from headway.corpora.corpus import languages

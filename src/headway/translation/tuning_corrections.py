@@ -15,9 +15,9 @@ from typing import Any, cast
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from headway.core.batching import SIDES, Indices
+from headway.core.hypothesis import SearchRequest
 from headway.core.interfaces import StepDecoder
-from headway.core.search import SearchRequest
+from headway.core.rows import SIDES, Indices
 from headway.corpora.in_memory import PairRows
 from headway.corpora.joined import AmendedRows
 from headway.localization.memory.words import pieces

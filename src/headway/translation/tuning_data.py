@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headway.core.batching import SIDES, Indices
 from headway.core.cleaning import LEAST_PAIRS, Report, clean_pairs
 from headway.core.config import Sections, merge
+from headway.core.rows import SIDES, Indices
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
 from headway.corpora.corpus import read_pairs

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.core.cleaning import Pair, Report
-from headway.core.lines import damage_told, open_bytes, shown
+from headway.core.lines import open_bytes, shown
 from headway.languages.codes import Languages, is_language, same_language
 from headway.languages.plurals import forms_of, numbers_of, only_one
 from headway.languages.scripts import WIDE
@@ -177,7 +177,7 @@ def open_document(
     Raises DataError as `read_header` and `read_entries`.
     """
     header = read_header(path) if target_language else named_header(path)
-    with damage_told(path), open_bytes(path) as file:
+    with open_bytes(path) as file:
         data = file.read()
     mark = BYTE_ORDER_MARK if data.startswith(BYTE_ORDER_MARK) else b""
     lines: list[bytes] = _LINE.findall(data.removeprefix(mark)) or [b""]

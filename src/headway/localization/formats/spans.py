@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.core.errors import DataError
-from headway.core.lines import damage_told, open_bytes
+from headway.core.lines import open_bytes
 from headway.languages.codes import named_language
 from headway.languages.plurals import also_one, forms_of
 from headway.localization.formats.documents import (
@@ -83,7 +83,7 @@ def read_decoded(path: Path, *encodings: str) -> Decoded:
 
     Raises DataError: the file cannot be read, or is in none of the encodings.
     """
-    with damage_told(path), open_bytes(path) as file:
+    with open_bytes(path) as file:
         data = file.read()
     mark, marked = next((row for row in BYTE_ORDER_MARKS if data.startswith(row[0])), (b"", ""))
     if not mark and b"\0" in data[:2] and data[1:2]:

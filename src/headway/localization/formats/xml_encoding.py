@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headway.core.errors import DataError
-from headway.core.lines import damage_told, open_bytes
+from headway.core.lines import open_bytes
 from headway.localization.formats.spans import BYTE_ORDER_MARKS
 
 _CHUNK_BYTES = 1 << 18
@@ -48,7 +48,7 @@ def utf8_chunks(path: Path) -> Iterator[bytes]:
     encoding.
     """
     line = 1
-    with damage_told(path, lambda: f" after line {line:,}"), open_bytes(path) as file:
+    with open_bytes(path) as file:
         chunk = file.read(_HEAD_BYTES)
         encoding, mark = _encoding(chunk, path)
         chunk = chunk[len(mark) :]
