@@ -168,3 +168,10 @@ def test_the_command_serves_until_it_is_told_to_end() -> None:
             assert "Traceback" not in run.stderr.read()
         finally:
             run.kill()
+
+
+def test_small_answers_wait_for_no_acknowledgement() -> None:
+    """asyncio sends at once (TCP_NODELAY) only where a socket says that it is TCP's; else the body
+    behind its headers waits for 40 ms."""
+    with closing(bound("127.0.0.1", 0)) as place:
+        assert place.proto == socket.IPPROTO_TCP

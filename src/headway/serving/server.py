@@ -44,8 +44,10 @@ def bound(host: str, port: int) -> socket.socket:
     """A socket that listens at an address; raises ConfigError where it is not to be had."""
     made: socket.socket | None = None
     try:
-        family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        made = socket.socket(family, kind)
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        family, kind, protocol, _, place = found[0]
+        # asyncio sends small answers at once (TCP_NODELAY) where it sees that this is TCP.
+        made = socket.socket(family, kind, protocol)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(place)
         made.listen(BACKLOG)  # from now on who asks gets an answer
