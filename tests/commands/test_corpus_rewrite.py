@@ -42,7 +42,6 @@ def tmx(rows: list[tuple[str, str]]) -> str:
 
 WRITERS = {
     "a.tsv": lambda rows: "".join(f"{s}\t{t}\tx\r\n" for s, t in rows),
-    "a.jsonl": lambda rows: "".join(f'{{"en": "{s}",  "zh": "{t}"}}\n' for s, t in rows),
     "a.tmx": tmx,
 }
 

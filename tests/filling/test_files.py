@@ -31,7 +31,6 @@ from headway.localization.formats.units import (
     Flag,
     Match,
     Outcome,
-    SegmentAlternative,
     Unit,
 )
 from headway.localization.placeholders.segments import Code, Segment
@@ -373,7 +372,6 @@ outcomes = st.fixed_dictionaries(
             ),
             max_size=2,
         ),
-        "n_best": st.lists(st.tuples(segments, st.none() | shares), max_size=2),
         "plain": st.fixed_dictionaries(
             {
                 "origin": st.sampled_from(["", MODEL, FUZZY]),
@@ -403,9 +401,6 @@ def test_an_outcome_comes_back_from_the_journal_as_it_was(drawn, tmp_path_factor
         rejected=None if drawn["rejected"] is None else segment_of(drawn["rejected"]),
         flags=tuple(Flag(*one) for one in drawn["flags"]),
         near=tuple(Match(segment_of(a), segment_of(b), *more) for a, b, *more in drawn["near"]),
-        n_best=tuple(
-            SegmentAlternative(segment_of(parts), score) for parts, score in drawn["n_best"]
-        ),
         **drawn["plain"],
     )
     Journal(folder / NAME, "").note_begun(FileJob(file, None), [made])
@@ -476,7 +471,7 @@ def test_a_line_that_was_too_long_to_be_read_is_told_to_be_blank(tree):
     Path("a.txt").write_text(f"one\n{'x' * MAX_LINE_BYTES}y\n...\n", encoding="utf-8")
     done = fill(["a.txt"], Shouting(), out=Path("b.txt"))
     assert Path("b.txt").read_text(encoding="utf-8") == "ONE\n\n...\n"
-    told = "left as they were: 1 blank; made blank: 1 of more than 1 MiB"
+    told = "left as they were: 1 blank, 1 of more than 1 MiB, made blank"
     assert summary(done.files[0]).startswith("a.txt: 3 lines, 1 to translate")
     assert summary(done.files[0]).endswith(told)
 

@@ -1,10 +1,10 @@
-"""Scores and alternatives of units that were translated in pieces."""
+"""Scores and room of units that were translated in pieces."""
 
 from typing import NamedTuple
 
 import pytest
 
-from headway.filling.judging import TOO_WIDE, fitted, ranked
+from headway.filling.judging import TOO_WIDE, fitted, scored
 from headway.localization.formats.piecewise import TranslatedPiece
 from headway.localization.formats.units import MODEL, Outcome, Unit, Width
 from headway.localization.placeholders.segments import Code, Segment
@@ -37,28 +37,17 @@ def made_of(text: str, *pieces: TranslatedPiece) -> Outcome:
     return Outcome(unit, Segment((text,)), MODEL, evidence=pieces)
 
 
-def test_alternatives_are_those_of_a_text_that_was_read_at_once():
-    texts = piece(("eins", -1.0), ("zwei", -2.0))
-    found = ranked(made_of(" eins.", texts))
-    assert found.score == -1.0
-    assert [(one.segment.text, one.score) for one in found.n_best] == [
-        (" eins.", -1.0),
-        (" zwei.", -2.0),
-    ]
-    two = ranked(made_of("eins eins", texts, texts))
-    assert (two.score, two.n_best) == (-2.0, ())
-
-
-def test_of_a_piece_whose_codes_were_put_back_only_the_best_is_known():
-    coded = piece(("eins", -1.0), ("zwei", -2.0), written="<b>eins</b>")
-    found = ranked(made_of("<b>eins</b>", coded))
-    assert (found.score, found.n_best) == (-1.0, ())
+def test_the_score_of_several_pieces_is_their_sum():
+    found = scored(
+        made_of("eins zwei", piece(("eins", -1.0), ("ein", -3.0)), piece(("zwei", -2.5)))
+    )
+    assert found.score == -3.5
 
 
 def test_what_says_no_scores_has_none():
     translated = Translated(Segment(("a",)), True, 0, ())
-    found = ranked(made_of("a", TranslatedPiece(Segment(("b",)), translated)))
-    assert (found.score, found.n_best) == (None, ())
+    found = scored(made_of("a", TranslatedPiece(Segment(("b",)), translated)))
+    assert found.score is None
 
 
 @pytest.mark.parametrize(("most", "told"), [(13, False), (12, True)])

@@ -10,7 +10,7 @@ def row(*names: str, written: bool = True) -> dict[str, object]:
     reasons = [{"name": name, "confidence": None, "why": name} for name in names]
     empty = {"key": "", "confidence": None, "percent": None, "score": None, "near": []}
     texts = {"file": "a.po", "line": 1, "source": "one", "target": "eins", "origin": "model"}
-    return {**empty, **texts, "written": written, "reasons": reasons, "n_best": []}
+    return {**empty, **texts, "written": written, "reasons": reasons}
 
 
 ROWS = [

@@ -7,7 +7,6 @@ from dataclasses import replace
 from glob import has_magic
 from json import dump
 from pathlib import Path
-from typing import Any
 
 from headway.commands.arguments import plain, say
 from headway.commands.lines import chunks_of
@@ -108,8 +107,12 @@ def translate_beyond_lines(
         DataError: as `fill_files`.
         KeyboardInterrupt: what was done is kept, and it is said how to go on.
     """
-    if told.begin_with or told.alignment:
-        option = "--begin-with" if told.begin_with else "--alignment"
+    alone = {
+        "--begin-with": told.begin_with,
+        "--alignment": told.alignment,
+        "--n-best": told.n_best,
+    }
+    if option := next((option for option, given in alone.items() if given), ""):
         raise ConfigError(
             f"{option} is for lines of text that the model alone translates; got it with a file "
             "that is filled in, or with --glossary, --memory, --report or --leave-below. "
@@ -152,12 +155,12 @@ def translate_files(
     The exit status is `PARTIAL` where files were left out.
     """
     direction = LanguagePair(told.source_language, told.target_language)
-    units_shown = told.json or told.scores or told.n_best is not None
+    units_shown = told.json or told.scores
     options = FillOptions(
         told.out, told.in_place, told.overwrite, direction, told.report, units_shown, told.onto,
         told.keep_going,
     )  # fmt: skip
-    shown_how = [told.json, told.scores, told.n_best is not None, False]
+    shown_how = [told.json, told.scores]
     with Stages() as stages:
         done = called(run, names, options, aids, ready, [shown_how, sys.argv[1:]], say, stages)
     tell(done.files, listed=told.report is not None)
@@ -194,16 +197,8 @@ def print_units(files: Sequence[FileReport], told: TranslateOptions) -> None:
         dump({"translations": list(rows(files))}, sys.stdout, ensure_ascii=False)
         sys.stdout.write("\n")
         return
-    for line in table(_ranked(rows(files)) if told.n_best is not None else rows(files)):
+    for line in table(rows(files)):
         sys.stdout.write(f"{line}\n")
-
-
-def _ranked(some: Iterator[Row]) -> Iterator[Row]:
-    """Each alternative as a row of its own."""
-    for row in some:
-        yield row
-        for other in row["n_best"][1:]:
-            yield {**row, **other, "written": False, "reasons": [], "near": [], "confidence": None}
 
 
 # -- lines of text ------------------------------------------------------------------------------
@@ -280,10 +275,6 @@ def _through(flow: Flow, units: list[Unit]) -> list[Outcome]:
 def _lines(outcomes: list[Outcome], told: TranslateOptions) -> Iterator[str]:
     for outcome in outcomes:
         text = "" if outcome.segment is None else outcome.segment.text.replace("\n", " ")
-        found: list[tuple[str, Any]] = [(text, outcome.score)]
-        if told.n_best is not None and outcome.segment is not None and outcome.n_best:
-            found = [(one.segment.text.replace("\n", " "), one.score) for one in outcome.n_best]
-        for one, score in found:
-            cell = "" if score is None else f"{score:.4f}"
-            in_front = f"{cell}\t" if told.scores and text else ""
-            yield f"{in_front}{one}\n"
+        cell = "" if outcome.score is None else f"{outcome.score:.4f}"
+        in_front = f"{cell}\t" if told.scores and text else ""
+        yield f"{in_front}{text}\n"

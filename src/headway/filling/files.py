@@ -105,11 +105,9 @@ def fill_files(names: Sequence[str], options: FillOptions, call: Call) -> Outcom
                    for job, error in errors.items()]  # fmt: skip
         filling = Filling(
             call.load(opened),
-            call.wanted,
             journal,
             reports.append,
             target_language=_target_language(call.wanted, opened),
-            overwrite=options.overwrite,
             everything=options.everything,
             to_stdout=not options.everything,
         )

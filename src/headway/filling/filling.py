@@ -13,7 +13,7 @@ from headway.core.lines import check_file, read_lines, shown
 from headway.filling.flow import Cut, Flow, Steps, Translate
 from headway.filling.inputs import FileJob
 from headway.filling.journal import Journal
-from headway.filling.report import MADE_BLANK, UNWRITABLE, FileReport, report_of
+from headway.filling.report import UNWRITABLE, FileReport, report_of
 from headway.languages.codes import LanguagePair, same_language, suffix_of
 from headway.localization.formats.documents import Document
 from headway.localization.formats.file_kinds import is_plain_text, opener_of
@@ -28,8 +28,6 @@ from headway.localization.placeholders.segments import Segment
 AT_ONCE = 2048
 """Units that go through the flow together, whatever files they are of."""
 FILES_AT_ONCE = 500
-HELD_BYTES = 32 << 20
-"""Files of more than this in all are opened again when it is their turn."""
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -55,7 +53,7 @@ class OpenedFile:
     job: FileJob
     n_gaps: int
     document: Document | None
-    """None: it is opened when it is needed."""
+    """None once its result is written."""
     n_translated: int = 0
     """Units with a translation that stays."""
     outcomes: list[Outcome] = field(default_factory=list)
@@ -67,17 +65,15 @@ def open_all(
     jobs: Sequence[FileJob], wanted: LanguagePair, *, overwrite: bool
 ) -> tuple[list[OpenedFile], dict[FileJob, UserError]]:
     """Open every file; those that cannot be filled in by a run of these languages, and why."""
-    opened, errors, n_bytes = list[OpenedFile](), dict[FileJob, UserError](), 0
+    opened, errors = list[OpenedFile](), dict[FileJob, UserError]()
     for job in jobs:
         try:
             document = open_one(job, wanted, overwrite=overwrite)
         except UserError as error:
             errors[job] = error
             continue
-        n_bytes += job.file.stat().st_size
-        held = document if n_bytes <= HELD_BYTES or len(jobs) == 1 else None
         n_translated = document.counts.left.get("translated", 0)
-        opened.append(OpenedFile(job, len(document.gaps), held, n_translated))
+        opened.append(OpenedFile(job, len(document.gaps), document, n_translated))
     return opened, errors
 
 
@@ -106,7 +102,7 @@ def open_text(path: Path, *_: object) -> Document:
     for number, line in enumerate(read_lines(path), start=1):
         if line is None or Segment((line,)).blank:
             text += line or ""
-            entries.append(MADE_BLANK if line is None else "blank_side")
+            entries.append("line_too_long" if line is None else "blank_side")
         else:
             at = len(text), len(text)
             entries.append(Entry(line, number, *at, _as_line, beside=True))
@@ -140,12 +136,10 @@ class Filling:
     def __init__(
         self,
         filler: Filler,
-        wanted: LanguagePair,
         journal: Journal,
         hear: Callable[[FileReport], None],
         *,
         target_language: str | None = None,
-        overwrite: bool = False,
         everything: bool = False,
         to_stdout: bool = False,
     ) -> None:
@@ -155,8 +149,8 @@ class Filling:
         """
         self._limit = filler.longest
         self._flow = Flow(filler.translate, filler.steps, target_language, filler.cut)
-        self._wanted, self._journal, self._hear = wanted, journal, hear
-        self._overwrite, self._everything, self._to_stdout = overwrite, everything, to_stdout
+        self._journal, self._hear = journal, hear
+        self._everything, self._to_stdout = everything, to_stdout
 
     def run(self, files: Sequence[OpenedFile], progress: Progress) -> bool:
         """Fill in the files; whether that came to its end before an interrupt.
@@ -187,7 +181,7 @@ class Filling:
 
     def report(self, file: OpenedFile) -> FileReport:
         """What is to be told of a file."""
-        document = self._document(file)
+        document = _document(file)
         counts = document.counts
         return report_of(
             shown(file.job.file),
@@ -200,7 +194,7 @@ class Filling:
 
     def data(self, file: OpenedFile) -> bytes:
         """The file with what was made of it so far."""
-        document = self._document(file)
+        document = _document(file)
         missing = [None] * (len(document.gaps) - len(file.outcomes))
         return document.filled(
             [*(one.segment for one in file.outcomes), *missing],
@@ -214,7 +208,7 @@ class Filling:
         window: list[tuple[OpenedFile, list[Unit]]] = []
         room = AT_ONCE
         for file in files:
-            gaps = self._document(file).gaps
+            gaps = _document(file).gaps
             sign = accelerator_of(suffix_of(file.job.file), [gap.source for gap in gaps])
             units = [unit_of(gap, file.job.file, sign) for gap in gaps]
             file.n_gaps, file.outcomes = len(units), self._journal.begun(file.job, units)
@@ -231,14 +225,9 @@ class Filling:
         if window:
             yield window
 
-    def _document(self, file: OpenedFile) -> Document:
-        if file.document is None:
-            file.document = open_one(file.job, self._wanted, overwrite=self._overwrite)
-        return file.document
-
     def _take(self, file: OpenedFile, outcomes: Sequence[Outcome]) -> None:
         """What was made of the next units of a file; with the last of them it is written."""
-        document = self._document(file)
+        document = _document(file)
         made = [writable(document, replace(one, evidence=())) for one in outcomes]
         file.outcomes += made
         reached = next((n for n, one in enumerate(made) if one.why_not == MISSING), len(made))
@@ -253,6 +242,11 @@ class Filling:
         self._journal.note_finished(job, report)
         self._hear(report)
         file.done, file.document, file.outcomes = True, None, []
+
+
+def _document(file: OpenedFile) -> Document:
+    assert file.document, "it is asked for before its result is written"
+    return file.document
 
 
 def accelerator_of(kind: str, sources: Sequence[Segment]) -> str:

@@ -9,7 +9,7 @@ from headway.filling.judging import (
     MemoryLookup,
     TermChecker,
     fitted,
-    ranked,
+    scored,
     side_by_side,
 )
 from headway.filling.report import NO_MATCH
@@ -81,7 +81,7 @@ class Flow:
     def outcome(self, unit: Unit) -> Outcome:
         """What became of a unit that was run; `MISSING` for one that was not reached."""
         match = self._taken(unit)
-        made = ranked(self._of_model(unit)) if match is None else _of_match(unit, match)
+        made = scored(self._of_model(unit)) if match is None else _of_match(unit, match)
         made = fitted(replace(made, near=self._near.get(unit, ())))
         return made if made.segment is None else self._judged(made)
 

@@ -8,7 +8,7 @@ from headway.localization.checks.calibration import Checker, Verdict
 from headway.localization.checks.output_checks import ModelEvidence
 from headway.localization.formats.branches import branches_of
 from headway.localization.formats.piecewise import TranslatedPiece, may_branch
-from headway.localization.formats.units import Flag, Match, Outcome, SegmentAlternative, Unit
+from headway.localization.formats.units import Flag, Match, Outcome, Unit
 from headway.localization.placeholders.accelerators import bare, unmarked
 from headway.localization.placeholders.segments import Segment
 
@@ -126,24 +126,13 @@ def side_by_side(made: Outcome, segment: Segment, target_language: str | None) -
     return list(dict.fromkeys(zip(sources, targets, strict=False)))
 
 
-def ranked(made: Outcome) -> Outcome:
-    """With its score and, where the model read all of it at once and gave several, the n best.
-
-    Of a text whose codes were put back only the best is known.
-    """
-    segment, scored = made.segment, [_alternatives(piece) for piece in made.evidence]
-    if segment is None or not scored or not all(scored):
+def scored(made: Outcome) -> Outcome:
+    """With the sum of its pieces' scores, where the model read each of them at once."""
+    scores = [_score(piece) for piece in made.evidence]
+    known = [score for score in scores if score is not None]
+    if made.segment is None or not known or len(known) < len(scores):
         return made
-    made = replace(made, score=sum(some[0].score for some in scored))
-    best = made.evidence[0].translated.segment.text
-    [first, *others] = scored[0]
-    if len(scored) > 1 or not others or first.target.strip() != best.strip():
-        return made
-    n_best = [SegmentAlternative(segment, made.score)]
-    for other in others:
-        text = segment.text.replace(best, other.target, 1)
-        n_best.append(SegmentAlternative(Segment((text,)), other.score))
-    return replace(made, n_best=tuple(n_best))
+    return replace(made, score=sum(known))
 
 
 def fitted(made: Outcome) -> Outcome:
@@ -158,7 +147,6 @@ def fitted(made: Outcome) -> Outcome:
     return replace(made, flags=(*made.flags, Flag(TOO_WIDE, 1.0, why)))
 
 
-def _alternatives(piece: TranslatedPiece) -> Sequence[Any]:
-    """What the model wrote for a piece that it read at once, each with its `target` and `score`."""
+def _score(piece: TranslatedPiece) -> float | None:
     parts: Any = getattr(piece.translated, "parts", ())
-    return parts[0].n_best if len(parts) == 1 else ()
+    return parts[0].n_best[0].score if len(parts) == 1 and parts[0].n_best else None

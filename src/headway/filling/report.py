@@ -25,8 +25,6 @@ WHY_NOT = {
 }
 """Why a gap is left, in words."""
 CODES_AT_END = "codes_at_end"
-MADE_BLANK = "made_blank"
-"""Why a line of text has no gap and is not as it was either: it was too long to be read."""
 _NEAR = 3
 
 Row = dict[str, Any]
@@ -116,7 +114,6 @@ def row_of(outcome: Outcome, limit: int | None) -> Row:
             }
             for match in outcome.near[:_NEAR]
         ],
-        "n_best": [{"target": one.segment.text, "score": one.score} for one in outcome.n_best],
     }
 
 
@@ -172,9 +169,7 @@ def total(reports: Sequence[FileReport]) -> FileReport:
 def summary(report: FileReport, noun: str = "") -> str:
     """One line: what was filled in, from where, and what was left and why; `noun`: what it has."""
     origins = ", ".join(f"{n:,} {ORIGINS[name]}" for name, n in sorted(report.filled.items()))
-    without_gap = dict(report.left)
-    n_blank = without_gap.pop(MADE_BLANK, 0)
-    names = [*sorted(report.not_filled.items()), *sorted(without_gap.items())]
+    names = [*sorted(report.not_filled.items()), *sorted(report.left.items())]
     left = ", ".join(f"{n:,} {_LEFT.get(reason, reason.replace('_', ' '))}" for reason, n in names)
     forms = report.gaps + sum(report.left.values()) > report.units
     told = f"{report.gaps:,} to translate{' (a plural counts once for each form)' * forms}"
@@ -182,8 +177,6 @@ def summary(report: FileReport, noun: str = "") -> str:
     if set(report.filled) - {"model"}:
         told += f" ({origins})"
     told += f"; left as they were: {left or 'none'}"
-    if n_blank:
-        told += f"; made blank: {n_blank:,} of more than 1 MiB"
     if report.codes_at_end:
         told += f"; {report.codes_at_end:,} with codes at the end"
     if report.flagged:
@@ -209,12 +202,12 @@ _LEFT = {
     NO_MATCH: "not in the memory",
     "translated": "translated already",
     "blank_side": "blank",
+    "line_too_long": "of more than 1 MiB, made blank",
 }
 ORIGINS = {
     "model": "by the model",
     "memory": "from memory",
     "fuzzy": "from near matches",
-    "kept": "as they are",
 }
 
 

@@ -110,8 +110,7 @@ def only_one(expression: str) -> bool:
 def parsed(expression: str) -> Callable[[int], int]:
     """An expression of C over `n`, as a file says it, as a function: Python's gettext reads them.
 
-    Raises:
-        ValueError: it is none.
+    Raises ValueError: it is none.
     """
     form_of: Callable[[int], int] = gettext.c2py(expression)
     return form_of

@@ -20,8 +20,7 @@ _UNSPACED = 15.0
 def segmenter(name: Segmenter) -> Callable[[str], str]:
     """What puts spaces between the words of a text.
 
-    Raises:
-        ConfigError: it is not installed.
+    Raises ConfigError: it is not installed.
     """
     if name == "none":
         return _as_it_is

@@ -1,9 +1,8 @@
 """The units of a corpus file as bytes: to be written again with some left out or mended.
 
-Two text files, TSV and JSON lines are never held but for the line at hand; a TMX is held whole.
+Two text files and TSV are never held but for the line at hand; a TMX is held whole.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -13,18 +12,11 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from headway.core.errors import DataError
-from headway.core.lines import open_bytes, read_lines
+from headway.core.lines import open_bytes
 from headway.languages.codes import Languages, suffix_of
 from headway.localization.formats.file_kinds import keyed
 from headway.localization.formats.inline import START_TAG, element_end
-from headway.localization.formats.tables import (
-    first_line,
-    header_of,
-    json_object,
-    json_spans,
-    keys_of,
-    turned_round,
-)
+from headway.localization.formats.tables import first_line, header_of, turned_round
 from headway.localization.formats.tmx import TmxSides, TmxUnit, TmxUnits, Variant, tmx_languages
 from headway.localization.formats.xml_encoding import read_contents
 
@@ -134,24 +126,6 @@ def _tsv_units(files: tuple[Path, ...], languages: Languages) -> Iterator[Locate
     yield _located(0, b"", b"")
 
 
-def _jsonl_units(files: tuple[Path, ...], languages: Languages) -> Iterator[LocatedUnit]:
-    """Objects with the strings of two of their keys."""
-    entries = enumerate(read_lines(files[0]), start=1)
-    known = ((entry, n) for n, line in entries if line and (entry := json_object(line)))
-    first = next(known, None)
-    keys = keys_of(first[0], files[0], first[1], languages) if first else ("source", "target")
-    for number, mark, raw in _lines(files[0]):
-        text = raw[: _length(raw)].decode("utf-8", "surrogateescape")
-        entry, cells = json_object(text), list[Span]()
-        if entry and all(isinstance(entry.get(key), str) for key in keys):
-            spans = json_spans(text)
-            for key in keys:
-                start, end = (len(text[:place].encode("utf-8")) for place in spans[key])
-                cells.append((start, end))
-        yield _located(number, mark, raw, *cells)
-    yield _located(0, b"", b"")
-
-
 def _lines(path: Path) -> Iterator[tuple[int, bytes, bytes]]:
     """Number, byte order mark, and the line without it."""
     with open_bytes(path) as file:
@@ -173,15 +147,6 @@ def _mended_text(raw: bytes, mend: Mend) -> bytes:
 def _mended_row(raw: bytes, mend: Mend) -> bytes:
     """A cell of a table, which stays one."""
     return _mended_text(raw, lambda text: re.sub(r"[\t\r\n]+", " ", mend(text)))
-
-
-def _mended_json(raw: bytes, mend: Mend) -> bytes:
-    """A JSON string, in ASCII if it was."""
-    text = json.loads(raw)
-    changed = mend(text)
-    if changed == text:
-        return raw
-    return json.dumps(changed, ensure_ascii=raw.isascii() and b"\\u" in raw).encode()
 
 
 # -- TMX ---------------------------------------------------------------------------------------
@@ -245,7 +210,6 @@ def _mended_xml(raw: bytes, mend: Mend) -> bytes:
 TWO_FILES = Places(_parallel_units, _mended_text)
 PLACES = {
     ".tsv": Places(_tsv_units, _mended_row),
-    ".jsonl": Places(_jsonl_units, _mended_json),
     ".tmx": Places(
         _tmx_units, _mended_xml, False, lambda path, data: read_contents(path).restored(data)
     ),

@@ -81,8 +81,7 @@ class TrainingStats:
 def from_checks(kind: type[T], plain: Mapping[str, Any]) -> T:
     """A part of checks.json, as its `as_dict` gave it; of nothing, what knows of nothing.
 
-    Raises:
-        RunError: it is something else.
+    Raises RunError: it is something else.
     """
     try:
         return build(kind, plain, section="checks")

@@ -75,26 +75,6 @@ def jsonl_languages(path: Path, languages: Languages) -> tuple[str | None, str |
     return _named(keys_of(entry, path, 1, languages) if entry else ("source", "target"))
 
 
-def json_spans(text: str) -> dict[str, tuple[int, int]]:
-    """Beginning and end of each value of a JSON object that has some."""
-    spans: dict[str, tuple[int, int]] = {}
-    decoder = json.JSONDecoder()
-
-    def behind_space(position: int) -> int:
-        while text[position] in " \t\r":
-            position += 1
-        return position
-
-    position = text.index("{")
-    while text[position] != "}":
-        name, position = decoder.raw_decode(text, behind_space(position + 1))
-        start = behind_space(behind_space(position) + 1)  # behind the colon
-        _, end = decoder.raw_decode(text, start)
-        spans[name] = start, end
-        position = behind_space(end)
-    return spans
-
-
 def json_object(text: str) -> dict[str, object] | None:
     """The object that a line is, if it is one."""
     try:

@@ -10,7 +10,6 @@ from headway.localization.placeholders.segments import Segment
 MODEL = "model"
 MEMORY = "memory"
 FUZZY = "fuzzy"
-KEPT = "kept"
 
 DOUBTFUL = "doubtful"
 """Why an outcome has no segment: its confidence was below what was asked for."""
@@ -123,22 +122,13 @@ class Match(NamedTuple):
     """In what it is not the unit: `words, numbers`; empty where nobody has said."""
 
 
-class SegmentAlternative(NamedTuple):
-    """One of the n best translations of a unit."""
-
-    segment: Segment
-    score: float | None
-    """Log-probability divided by the length penalty, summed over the sentences of the unit."""
-
-
 @dataclass(frozen=True)
 class Outcome:
     unit: Unit
     segment: Segment | None
     """What goes into its place; None leaves it as it is, and `why_not` says why."""
     origin: str = ""
-    """`MODEL`, `MEMORY` (an exact match), `FUZZY` (a near one), `KEPT` (nothing to translate);
-    empty where nothing was made."""
+    """`MODEL`, `MEMORY` (an exact match), `FUZZY` (a near one); empty where nothing was made."""
     percent: int | None = None
     """Of the match that was taken."""
     flags: tuple[Flag, ...] = ()
@@ -149,10 +139,8 @@ class Outcome:
     why_not: str = ""
     rejected: Segment | None = None
     """What was made and not trusted enough to be written."""
-    n_best: tuple[SegmentAlternative, ...] = ()
-    """Best first, where more than one was asked for."""
     score: float | None = None
-    """Of what the model wrote, as in `SegmentAlternative`."""
+    """Log-probability divided by the length penalty, summed over the sentences of the unit."""
     near: tuple[Match, ...] = ()
     """Near matches, best first."""
     evidence: Sequence[Any] = ()

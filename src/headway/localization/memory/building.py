@@ -44,8 +44,7 @@ def memory_of(
     Where a language is not given, the first file that says it decides for all. `report` counts what
     was read and dropped.
 
-    Raises:
-        DataError: a file cannot be read, is of another kind, or is in other languages.
+    Raises DataError: a file cannot be read, is of another kind, or is in other languages.
     """
     builder, report = StoreBuilder(), Report() if report is None else report
     languages = wanted_languages(paths, languages)
@@ -69,8 +68,7 @@ def memory_of(
 def grouped(paths: Sequence[Path]) -> list[tuple[Path, ...]]:
     """Each file by itself; one of one language (.json, ..) with its translation, named behind it.
 
-    Raises:
-        DataError: a file of one language has no other behind it.
+    Raises DataError: a file of one language has no other behind it.
     """
     groups: list[tuple[Path, ...]] = []
     left = list(paths)
@@ -95,8 +93,7 @@ def own_memory(
 
     `pairs` are files of one language, each with its translation.
 
-    Raises:
-        DataError: a file cannot be read.
+    Raises DataError: a file cannot be read.
     """
     both = [path for path in paths if suffix_of(path) in paired()]
     builder, report = StoreBuilder(), Report()
@@ -135,8 +132,8 @@ def memory_of_pairs(pairs: Iterable[Pair]) -> Memory:
 def wanted_languages(paths: Sequence[Path], languages: Languages) -> LanguagePair:
     """The languages that all files are read in; what holds no translations says nothing of them.
 
-    Raises:
-        DataError: two files do not go together, or one is not in the languages that were given.
+    Raises DataError: two files do not go together, or one is not in the languages that were
+    given.
     """
     wanted = LanguagePair(languages.source_language, languages.target_language)
     sayer: Path | None = None
@@ -171,8 +168,7 @@ def cached_memory(
 ) -> Memory:
     """`memory_of` these files, from the cache where they are large.
 
-    Raises:
-        DataError: as `memory_of`, or the disk is full or the cache cannot be written.
+    Raises DataError: as `memory_of`, or the disk is full or the cache cannot be written.
     """
     for path in paths:
         check_file(path)

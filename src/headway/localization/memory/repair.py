@@ -3,7 +3,6 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from itertools import takewhile
 from typing import NamedTuple
 
 from headway.localization.memory.words import CODE, NUMBER, WordToken, aligned, stretches, tokens
@@ -42,11 +41,10 @@ def repaired(query: str, source: str, target: str) -> Repair:
 
     A number or code is exchanged where nothing is left to guess: it stands in the translation as
     often as in its source, and every time in the place of the same other one; numbers only where
-    both sources have as many, each beside its own. A tag that the query lacks goes; one around the
-    whole query is put around the translation.
+    both sources have as many, each beside its own. A tag that the query lacks goes.
     """
-    numbers, codes, before, behind = _differences(query, source)
-    if not (numbers or codes or before or behind):
+    numbers, codes = _differences(query, source)
+    if not (numbers or codes):
         return Repair(target, (), ())
     pieces = stretches(target)
     found = [number for text, is_code in pieces if not is_code for number in _NUMBER.findall(text)]
@@ -68,20 +66,11 @@ def repaired(query: str, source: str, target: str) -> Repair:
         made = re.sub("  +", " ", made).strip()
     both, kept = (*numbers, *codes), {*new_numbers.values(), *new_codes.values()}
     done = [str(swap) for swap in both if swap in kept]
-    around = [f"none -> {tag}" for tag in (*before, *behind)]
     failed = tuple(str(swap) for swap in both if swap not in kept)
-    return Repair("".join((*before, made, *behind)), (*done, *around), failed)
+    return Repair(made, tuple(done), failed)
 
 
-class _Differences(NamedTuple):
-    numbers: list[Swap]
-    codes: list[Swap]
-    before: list[str]
-    """Tags that the query has around all of the text."""
-    behind: list[str]
-
-
-def _differences(query: str, source: str) -> _Differences:
+def _differences(query: str, source: str) -> tuple[list[Swap], list[Swap]]:
     """Numbers and codes that stand for each other, where words and codes are laid side by side."""
     old, new = tokens(source), tokens(query)
     pairs: dict[str, list[tuple[str, str]]] = {NUMBER: [], CODE: []}
@@ -98,13 +87,11 @@ def _differences(query: str, source: str) -> _Differences:
             added += Counter(_written(theirs, CODE))
             one_to_one &= not (_written(ours, NUMBER) or _written(theirs, NUMBER))
     gone, added = gone - added, added - gone
-    before, behind = _around(query, added) if not gone else ([], [])
-    added -= Counter((*before, *behind))
     lost = ((code, "") for code in gone.elements())
     swaps = _swaps([*pairs[CODE], *lost], _written(old, CODE), str)
     swaps += [Swap("", code, 0) for code in added.elements()]
     numbers = _swaps(pairs[NUMBER], _written(old, NUMBER) if one_to_one else (), _digits)
-    return _Differences(numbers, swaps, before, behind)
+    return numbers, swaps
 
 
 def _written(some: Iterable[WordToken], kind: str) -> list[str]:
@@ -124,19 +111,6 @@ def _swaps(
         for old, new in dict.fromkeys(of_key)
         if old != new
     ]
-
-
-def _around(query: str, added: Counter[str]) -> tuple[list[str], list[str]]:
-    """Added tags that stand in front of all of a text, and behind it."""
-    pieces = [text for text in stretches(query) if text[0]]
-    before = [text for text, _ in takewhile(_is_tag, pieces)]
-    behind = [text for text, _ in takewhile(_is_tag, reversed(pieces[len(before) :]))][::-1]
-    return (before, behind) if Counter((*before, *behind)) == added else ([], [])
-
-
-def _is_tag(piece: tuple[str, bool]) -> bool:
-    text, is_code = piece
-    return is_code and kind_of(text) == "tag"
 
 
 def _number_fits(swap: Swap, found: Sequence[str]) -> bool:

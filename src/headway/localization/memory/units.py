@@ -98,8 +98,7 @@ def read_units(
 
     What the reader of this kind of file drops has no target here; `report` counts it.
 
-    Raises:
-        DataError: as the reader.
+    Raises DataError: as the reader.
     """
     read, listener = reader_of(path).pairs, _DropListener()
     labels = _LABELS[read](path) if read in _LABELS else ()
@@ -111,8 +110,7 @@ def read_units(
 def read_keyed_units(source: Path, target: Path, report: Report) -> Iterator[MemoryUnit]:
     """The same of two files of one language each; a copy of the source is no translation.
 
-    Raises:
-        DataError: as `read_keyed`.
+    Raises DataError: as `read_keyed`.
     """
     listener = _DropListener()
     labels = (Label(key) for key, *_ in texts_of(source))

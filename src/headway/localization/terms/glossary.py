@@ -54,8 +54,8 @@ class Glossary:
     def of(cls, rows: Iterable[GlossaryRow], name: str) -> "Glossary":
         """Put rows of one source together: several targets are variants.
 
-        Raises:
-            DataError: one row translates what another says is not translated, or none is a term.
+        Raises DataError: one row translates what another says is not translated, or none is
+        a term.
         """
         found, left_out = dict[str, Term](), dict[str, list[str]]()
         for row in rows:

@@ -38,9 +38,8 @@ def read_glossary(
 
     The languages say which column, or which terms of a TBX, are meant, where the file names them.
 
-    Raises:
-        DataError: a file is of another kind or cannot be read, is for other languages, has no
-            terms, or contradicts itself or another one.
+    Raises DataError: a file is of another kind or cannot be read, is for other languages, has
+    no terms, or contradicts itself or another one.
     """
     readers: dict[str, Callable[[Path, LanguagePair], Iterator[GlossaryRow]]]
     readers = {".tsv": _read_tsv, ".csv": _read_csv, ".tbx": _read_tbx}
@@ -112,8 +111,8 @@ def _read_rows(
 
     A row of one cell is a term that is not translated.
 
-    Raises:
-        DataError: the header lacks the languages asked for, or nothing seems to part the columns.
+    Raises DataError: the header lacks the languages asked for, or nothing seems to part the
+    columns.
     """
     columns: dict[str, int] = {name: n for n, name in enumerate(_COLUMNS)}
     rows = [(line, row) for line, row in cells if any(cell.strip() for cell in row)]
@@ -187,8 +186,7 @@ def _read_tbx(path: Path, wanted: LanguagePair) -> Iterator[GlossaryRow]:
     Without languages they are the first two that the file has. Deprecated and superseded terms are
     left out.
 
-    Raises:
-        DataError: it is no TBX, or has no terms in one of the languages.
+    Raises DataError: it is no TBX, or has no terms in one of the languages.
     """
     concepts = list(_concepts(path))
     names = list(dict.fromkeys(name for concept in concepts for name, _ in concept.terms))

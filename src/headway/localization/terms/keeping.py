@@ -41,8 +41,7 @@ class Terms:
     def read(cls, files: Sequence[str | Path], languages: Languages) -> "Terms":
         """The terms of one or more files (.tsv, .csv, .tbx) for these languages.
 
-        Raises:
-            DataError: as `headway.localization.terms.glossary_files.read_glossary`.
+        Raises DataError: as `headway.localization.terms.glossary_files.read_glossary`.
         """
         paths = [Path(file) for file in files]
         return cls(read_glossary(paths, languages.source_language, languages.target_language))
