@@ -16,6 +16,7 @@ VERBS = {
     "memory": "Look texts up in translation memories.",
     "evaluate": "Score a translator, or finished translations, against references.",
     "serve": "Translations over HTTP, for the clients that people have already.",
+    "bench": "How fast a service answers, by the number of its clients.",
     "inspect": "See a model think: one text, every number of it, as a page.",
     "compare": "Runs side by side: quality, cost, speed, and who may be ranked by what.",
     "corrections": "What a reviewer changed between two versions of a file, as pairs.",
@@ -45,6 +46,10 @@ HOMES = {
 
 
 EXAMPLES = {
+    "bench": (
+        "headway bench runs/en-de --plot speed.svg",
+        "headway bench http://127.0.0.1:5000 --clients 1,16 --seconds 5",
+    ),
     "serve": ("headway serve runs/en-de runs/de-en", "headway serve demo --port 8000"),
     "demo": ("headway demo", 'headway demo --budget 2m --text "I love learning."'),
     "prepare": (
