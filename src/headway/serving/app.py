@@ -14,8 +14,10 @@ from headway.serving import (
     browser_readers,
     completions,
     deepl,
+    deepl_documents,
     deepl_glossaries,
     libretranslate,
+    libretranslate_files,
     own,
     own_documents,
 )
@@ -29,8 +31,9 @@ from headway.serving.metrics import Metrics
 from headway.serving.service import Service
 
 DOORS: tuple[Callable[[Service], Sequence[Route]], ...] = (
-    own.routes, libretranslate.routes, deepl_glossaries.routes, deepl.routes, apertium.routes,
-    browser_readers.routes, completions.routes,
+    own.routes, libretranslate.routes, libretranslate_files.routes, deepl_documents.routes,
+    deepl_glossaries.routes, deepl.routes, apertium.routes, browser_readers.routes,
+    completions.routes,
 )  # fmt: skip
 """Each gives its routes for a service."""
 

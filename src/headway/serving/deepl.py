@@ -27,6 +27,7 @@ from headway.serving.language_codes import english_name, served_code, sources, t
 from headway.serving.requests import AUTO, RefusedError, TranslationRequest
 from headway.serving.service import Service
 
+EVERY = ("GET", "POST", "PUT", "PATCH", "DELETE")
 NO_LIMIT = 1_000_000_000_000
 """Characters that a key without limit has, as DeepL tells it."""
 MOST_GLOSSARIES_AT_ONCE = 5
@@ -58,7 +59,10 @@ _MESSAGES = {
 
 
 def routes(service: Service) -> list[Route]:
-    """`/v2/translate`, `/v2/languages`, `/v3/languages`, `/v2/usage`, `/v2/write`."""
+    """`/v2/translate`, `/v2/languages`, `/v3/languages`, `/v2/usage`, `/v2/write`.
+
+    They come last of DeepL's: what else is asked for at `/v2` and `/v3` is refused in its words.
+    """
     door = DeepLDoor(service)
     both = ("GET", "POST")
     return [
@@ -67,6 +71,10 @@ def routes(service: Service) -> list[Route]:
         route("/v3/languages", door.languages_of_resource, methods=("GET",)),
         route("/v2/usage", usage, methods=both, works=False),
         route("/v2/write/{which}", rephrase, works=False),
+        *(
+            route(f"/{version}/{{rest:path}}", unknown, methods=EVERY, works=False)
+            for version in ("v2", "v3")
+        ),
     ]
 
 
@@ -213,6 +221,12 @@ async def rephrase(request: Request) -> Response:
     """DeepL Write: there is no such thing here."""
     del request
     raise RefusedError("bad", "Texts are translated here, and not rephrased or corrected.")
+
+
+async def unknown(request: Request) -> Response:
+    """What else DeepL may have."""
+    del request
+    raise RefusedError("absent", "There is no such thing here.")
 
 
 def pair_of(service: Service, given: Mapping[str, Any]) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from starlette.routing import Route
 from headway.languages.detection import detect
 from headway.serving.apertium import translation as apertium_translation
 from headway.serving.doors import STATUS, body_of, route, told
+from headway.serving.file_translation import KINDS
 from headway.serving.guard import guard_key
 from headway.serving.language_codes import english_name, served_code, short, sources, targets
 from headway.serving.requests import AUTO, Answer, RefusedError, TranslationRequest
@@ -59,7 +60,7 @@ class LibreTranslateDoor:
         caller = await guard_key(request, key_of(given))
         texts = texts_of(given)
         self.admit(texts)
-        source, target = self.pair_of(given)
+        source, target = pair_of(self.service, given)
         n_alternatives = _alternatives(given.get("alternatives"))
         wanted = TranslationRequest(
             texts, target, source, markup=_markup(given), n_best=n_alternatives + 1
@@ -84,28 +85,6 @@ class LibreTranslateDoor:
                 raise RefusedError(
                     "too_long", f"Invalid request: request ({n}) exceeds text limit ({most})"
                 )
-
-    def pair_of(self, given: Mapping[str, Any]) -> tuple[str, str]:
-        """The two languages, as runs name them; raises RefusedError for others."""
-        source, target = (_parameter(given, name) for name in ("source", "target"))
-        known = [*sources(self.service), *targets(self.service)]
-        own_source = AUTO if source.lower() == AUTO else self._known(source, known)
-        own_target = self._known(target, known)
-        if own_source == AUTO:
-            return AUTO, own_target
-        there = served_code(target, targets(self.service, own_source))
-        if there is None:
-            into, out_of = (f"{english_name(code)} ({code})" for code in (own_target, own_source))
-            raise RefusedError(
-                "language", f"{into} is not available as a target language from {out_of}"
-            )
-        return own_source, there
-
-    def _known(self, code: str, known: Sequence[str]) -> str:
-        found = served_code(code, known)
-        if found is None:
-            raise RefusedError("language", f"{short(code)} is not supported")
-        return found
 
     async def detect(self, request: Request) -> Response:
         """The languages of a text, or of several as one, the surest first."""
@@ -143,14 +122,38 @@ class LibreTranslateDoor:
                 "apiKeys": has_keys,
                 "keyRequired": has_keys,
                 "suggestions": False,
-                "filesTranslation": False,
-                "supportedFilesFormat": [],
+                "filesTranslation": True,
+                "supportedFilesFormat": list(KINDS),
                 "language": {
                     "source": {"code": AUTO, "name": "Auto Detect"},
                     "target": {"code": target, "name": english_name(target)},
                 },
             }
         )
+
+
+def pair_of(service: Service, given: Mapping[str, Any]) -> tuple[str, str]:
+    """The two languages, as runs name them; raises RefusedError for others."""
+    source, target = (parameter(given, name) for name in ("source", "target"))
+    known = [*sources(service), *targets(service)]
+    own_source = AUTO if source.lower() == AUTO else _known(source, known)
+    own_target = _known(target, known)
+    if own_source == AUTO:
+        return AUTO, own_target
+    there = served_code(target, targets(service, own_source))
+    if there is None:
+        into, out_of = (f"{english_name(code)} ({code})" for code in (own_target, own_source))
+        raise RefusedError(
+            "language", f"{into} is not available as a target language from {out_of}"
+        )
+    return own_source, there
+
+
+def _known(code: str, known: Sequence[str]) -> str:
+    found = served_code(code, known)
+    if found is None:
+        raise RefusedError("language", f"{short(code)} is not supported")
+    return found
 
 
 async def fields_of(request: Request) -> dict[str, Any]:
@@ -181,7 +184,8 @@ def key_of(given: Mapping[str, Any]) -> str | None:
     return key if isinstance(key, str) and key else None
 
 
-def _parameter(given: Mapping[str, Any], name: str) -> str:
+def parameter(given: Mapping[str, Any], name: str) -> str:
+    """A text that is to be there; raises RefusedError."""
     value = given.get(name)
     if not value or not isinstance(value, str):
         raise RefusedError("bad", f"Invalid request: missing {name} parameter")
