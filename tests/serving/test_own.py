@@ -33,8 +33,15 @@ def ask(client: TestClient, **body: Any) -> Any:
     return client.post("/v1/translate", json={"source": "en", "target": "zh", **body})
 
 
-def test_an_answer_is_what_the_translator_says(client: TestClient, service: Service) -> None:
-    translator = service.runs.of("en", "zh").translator
+def test_an_answer_is_what_the_translator_says(tmp_path: Path) -> None:
+    service = service_of(Path("demo"))  # of a run in training loops are not told
+    with client_of(service, tmp_path) as (client, _):
+        answers_are_what_the_translator_says(client, service)
+
+
+def answers_are_what_the_translator_says(client: TestClient, service: Service) -> None:
+    with service.runs.using(service.runs.of("en", "zh")) as translator:
+        pass
     texts = ["The dog runs.", "I love learning."]
     rows = ask(client, texts=texts).json()["translations"]
     assert [row["text"] for row in rows] == translator.translate(texts)
@@ -116,8 +123,8 @@ def test_events_come_for_each_text_and_then_an_end(client: TestClient) -> None:
 
 
 def test_a_text_that_is_refused_stops_no_other(client: TestClient) -> None:
-    texts = ["The dog runs through the garden.", "Der Hund läuft durch den schönen Garten."]
-    answer = ask(client, texts=texts, source="auto", stream=True)
+    texts = ["The dog runs through the garden.", "Press %s now."]  # whose code forbids a prefix
+    answer = ask(client, texts=texts, prefixes=["", "你"], source="auto", stream=True)
     assert answer.text.count("event: translation") == 1
     assert answer.text.count("event: error") == 1
     assert answer.text.endswith('event: done\ndata: {"n": 2}\n\n')

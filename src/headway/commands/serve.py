@@ -11,6 +11,7 @@ from headway.core.errors import ConfigError
 from headway.serving.limits import Limits
 
 WHO = group("Who may ask", 1)
+RUNS = group("Runs, and what goes before them", 2)
 LIMITS = group("Limits (0: none)", 3)
 
 
@@ -32,6 +33,14 @@ class ServeOptions:
         Name under which clients find this machine, such as mt.example.org.
     allow_origin
         Site whose pages may ask from a browser, such as https://example.org.
+    corrections
+        Folder to keep corrections in, which then hold; one service at a time has it.
+    memory
+        Translation memory (.tmx, .po, .xlf, .tsv, ..) whose exact matches go first.
+    load
+        Load all runs before the first request, and not when one needs them.
+    memory_limit
+        MiB that runs may take; those that were not used for longest are unloaded. 0: any.
     """
 
     host: Annotated[str, MOST_USED] = "127.0.0.1"
@@ -40,6 +49,15 @@ class ServeOptions:
     new_key: Annotated[str | None, WHO] = None
     name: Annotated[tuple[str, ...], WHO] = ()
     allow_origin: Annotated[tuple[str, ...], WHO] = ()
+    corrections: Annotated[Path | None, RUNS] = None
+    memory: Annotated[tuple[Path, ...], RUNS] = ()
+    load: Annotated[bool, Parameter(negative=()), RUNS] = False
+    memory_limit: Annotated[int, RUNS] = 0
+
+
+def said(message: str) -> None:
+    """Tell whoever started the service."""
+    say(f"headway: {message}")
 
 
 DEFAULTS = ServeOptions()
@@ -82,8 +100,10 @@ def serve(
     from headway.operations.shipped import open_folder
     from headway.runs.settings import task_of
     from headway.serving.app import application
+    from headway.serving.corrections import Corrections
     from headway.serving.keys import ApiKeys
     from headway.serving.language_models import LanguageModels
+    from headway.serving.memories import KnownTranslations, PairMemories
     from headway.serving.runs import ServedRuns
     from headway.serving.service import Service
     from headway.translator import Translator
@@ -91,11 +111,21 @@ def serve(
     keys = None if told.api_keys is None else ApiKeys(told.api_keys)
     tasks = {path: task_of(open_folder(path).settings()) for path in run}
     translators = [path for path in run if tasks[path] != "language-model"]
-    service = Service(ServedRuns(translators, Translator.load), limits)
+    limit = told.memory_limit << 20 or None
+    runs = ServedRuns(translators, Translator.load, memory_limit=limit, say=said)
+    memories = PairMemories(told.memory, runs.pairs, said) if told.memory else None
+    kept = None if told.corrections is None else Corrections(told.corrections, said)
+    service = Service(runs, limits, KnownTranslations(kept, memories))
     service.language_models = LanguageModels([path for path in run if path not in translators])
     served = application(service, limits, keys, names=(told.name or ()), origins=told.allow_origin)
+    if told.load:
+        runs.load_all()
     place = bound(told.host, told.port)
     host, port = place.getsockname()[:2]
     where = f"[{host}]" if ":" in host else host
     say(f"headway: http://{where}:{port}/ (Ctrl-C ends it)")
-    serve_until_told(served, place, limits, lambda: None)
+    try:
+        serve_until_told(served, place, limits, runs.reload_soon)
+    finally:
+        if kept is not None:
+            kept.close()

@@ -50,9 +50,18 @@ def is_told(language: str) -> bool:
 
 def alike(one: str, other: str) -> bool:
     """The same language, or two that no detector tells apart line by line."""
-    first = (base(code) for code in (one, other))
-    bases = {TWO_LETTERS.get(code, code) for code in first}
+    bases = {two_letters(one), two_letters(other)}
     return len(bases) == 1 or any(bases <= group for group in _ALIKE)
+
+
+def two_letters(code: str) -> str:
+    """The language alone, with two letters where it has them: `en` of `eng` and `EN-US`."""
+    return TWO_LETTERS.get(base(code), base(code))
+
+
+def probabilities(text: str) -> list[tuple[str, float]]:
+    """Every language that is known with the probability of it, the likeliest first."""
+    return [(label, float(p)) for label, p in _identifier().rank(text)]
 
 
 _CODES = (

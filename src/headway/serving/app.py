@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -28,6 +29,7 @@ from headway.serving.guard import Guard
 from headway.serving.keys import ApiKeys
 from headway.serving.limits import Limits
 from headway.serving.metrics import Metrics
+from headway.serving.runs import RunState
 from headway.serving.service import Service
 
 DOORS: tuple[Callable[[Service], Sequence[Route]], ...] = (
@@ -36,6 +38,14 @@ DOORS: tuple[Callable[[Service], Sequence[Route]], ...] = (
     completions.routes,
 )  # fmt: skip
 """Each gives its routes for a service."""
+
+
+def _told(run: RunState) -> dict[str, Any]:
+    """What anybody may know of a run: nothing of its place."""
+    state = "ready" if run.is_loaded else "not loaded"
+    if run.trouble:
+        state = "outdated" if run.is_loaded else "broken"
+    return {**run.pair._asdict(), "state": state}
 
 
 @dataclass
@@ -70,7 +80,11 @@ def application(
 
     async def ready(_: Request) -> Response:
         stopping = guard.stopping
-        return JSONResponse({"status": "stopping" if stopping else "ok"}, 503 if stopping else 200)
+        told = {
+            "status": "stopping" if stopping else "ok",
+            "runs": list(map(_told, service.runs.states())),
+        }
+        return JSONResponse(told, 503 if stopping else 200)
 
     async def measured(_: Request) -> Response:
         return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")

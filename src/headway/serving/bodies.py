@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from headway.localization.terms.glossary import Glossary, GlossaryRow
 from headway.localization.terms.keeping import Terms
+from headway.serving import inline_terms
 from headway.serving.requests import AUTO, RefusedError, TranslationRequest
 
 MOST_TEXTS = 1_000
@@ -107,7 +107,7 @@ class TranslateBody(_Body):
         return [self.text] if self.text is not None else self.texts or []
 
     def request(self) -> TranslationRequest:
-        """What the service is asked; raises DataError for a glossary that contradicts itself."""
+        """What the service is asked; raises RefusedError for a glossary that contradicts itself."""
         texts = self.all_texts
         settings = ("beam", "method", "temperature", "top_k", "top_p", "seed")
         prefixes = self.prefixes or ([self.prefix] * len(texts) if self.prefix else [])
@@ -169,15 +169,12 @@ class DocumentForm(_Body):
 
 
 def terms_of(given: list[GlossaryPair] | Literal["none"] | None) -> Terms | Literal["none"] | None:
-    """Terms as a service is given them; raises DataError where they contradict each other."""
+    """Terms as a service is given them; raises RefusedError where they contradict each other."""
     if given is None or given == "none":
         return given
     if not given:
         return None
-    rows = [
-        GlossaryRow(one.source, one.target, "", "", f"term {n}") for n, one in enumerate(given, 1)
-    ]
-    return Terms(Glossary.of(rows, "the glossary"))
+    return inline_terms.terms_of([(one.source, one.target) for one in given])
 
 
 def read(model: type[Given], given: Any) -> Given:

@@ -359,10 +359,11 @@ class Documents:
         document.status = "translating"
         run = self.service.runs.of(*document.languages[:2])
         opened = self.opened(document)
-        outcomes = translated(opened, run, terms, tell)
+        with self.service.runs.using(run) as translator:
+            outcomes = translated(opened, translator, terms, tell)
         document.result.write_bytes(written(opened, outcomes))
         if document.reviewed:
-            document.review = ReviewState(outcomes, run.translator.longest)
+            document.review = ReviewState(outcomes, translator.longest)
         document.status = "done"
 
     def _sweep(self) -> None:

@@ -23,8 +23,8 @@ from headway.localization.memory.memory import SHOWN_FROM, Memories, Memory
 from headway.localization.terms import NONE
 from headway.localization.terms.keeping import Terms
 from headway.serving.requests import AUTO, RefusedError, TranslationRequest
-from headway.serving.runs import ServedRun
 from headway.serving.service import Service
+from headway.translator import Translator
 
 KINDS = (".txt", *FILE_KINDS)
 """Of files that are taken, by the suffixes of their names."""
@@ -146,11 +146,14 @@ def _some_text(document: Document) -> str:
 
 
 def translated(
-    opened: OpenedUpload, run: ServedRun, terms: WantedTerms = None, tell: Tell = lambda _: None
+    opened: OpenedUpload,
+    translator: Translator,
+    terms: WantedTerms = None,
+    tell: Tell = lambda _: None,
 ) -> list[Outcome]:
     """What becomes of each unit: by the file's own translations and those of the run's training,
     else by the model, with the terms kept and every translation judged."""
-    flow = _flow(opened, run, terms)
+    flow = _flow(opened, translator, terms)
     kind = suffix_of(opened.place)
     gaps = opened.document.gaps
     sign = accelerator_of(kind, [gap.source for gap in gaps])
@@ -168,14 +171,14 @@ def translated(
     return outcomes
 
 
-def _flow(opened: OpenedUpload, run: ServedRun, terms: WantedTerms) -> Flow:
-    translator, target = run.translator, opened.languages.target
+def _flow(opened: OpenedUpload, translator: Translator, terms: WantedTerms) -> Flow:
+    target = opened.languages.target
     how = asdict(translator.decoding({}))
     kept = translator.processors.own_terms if terms is None else terms
     kept = None if kept == NONE or isinstance(kept, str) else kept
     how["glossary"] = NONE if kept is None else kept
     steps = Steps(
-        memory=_memories(opened, run),
+        memory=_memories(opened, translator),
         glossary=kept,
         checks=RunChecks(translator.checker, target),
     )
@@ -187,10 +190,11 @@ def _flow(opened: OpenedUpload, run: ServedRun, terms: WantedTerms) -> Flow:
     )
 
 
-def _memories(opened: OpenedUpload, run: ServedRun) -> Memories | None:
+def _memories(opened: OpenedUpload, translator: Translator) -> Memories | None:
     wanted = LanguagePair(*opened.languages[:2])
     found: list[Memory] = [own_memory([opened.place], wanted, [])]
-    found += training_memories(run.path, wanted, lambda _: None)
+    if translator.run is not None:
+        found += training_memories(translator.run, wanted, lambda _: None)
     held = [memory for memory in found if len(memory)]
     return Memories(held, SHOWN_FROM) if held else None
 

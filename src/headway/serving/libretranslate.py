@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from headway.languages.detection import detect
 from headway.serving.apertium import translation as apertium_translation
 from headway.serving.doors import STATUS, body_of, route, told
 from headway.serving.file_translation import KINDS
@@ -22,6 +21,8 @@ from headway.serving.requests import AUTO, Answer, RefusedError, TranslationRequ
 from headway.serving.service import Service
 
 MOST_ALTERNATIVES = 10
+LEAST_SHARE = 0.01
+"""A language that is less probable is not told, but the first."""
 
 
 def routes(service: Service) -> list[Route]:
@@ -92,14 +93,15 @@ class LibreTranslateDoor:
         await guard_key(request, key_of(given))
         texts = texts_of(given)
         self.admit(texts)
-        heard = await anyio.to_thread.run_sync(lambda: [detect(text) for text in texts])
+        heard = await anyio.to_thread.run_sync(lambda: list(map(self.service.detect, texts)))
         total = sum(map(len, texts)) or 1
         shares: dict[str, float] = {}
-        for text, (language, sureness) in zip(texts, heard, strict=True):
-            code = served_code(language, sources(self.service)) or language
-            shares[code] = shares.get(code, 0.0) + sureness * len(text) / total
+        for text, found in zip(texts, heard, strict=True):
+            for code, sureness in found:
+                shares[code] = shares.get(code, 0.0) + sureness * len(text) / total
         ranked = sorted(shares.items(), key=lambda one: -one[1])
-        return JSONResponse([_detected(language, share) for language, share in ranked])
+        likely = [one for n, one in enumerate(ranked) if not n or one[1] >= LEAST_SHARE]
+        return JSONResponse([_detected(language, share) for language, share in likely])
 
     async def languages(self, request: Request) -> Response:
         """Every language, and what it is translated into."""

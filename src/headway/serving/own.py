@@ -25,6 +25,7 @@ AT_ONCE = 16
 
 def routes(service: Service, corrections: CorrectionKeeper | None = None) -> list[Route]:
     """`/v1/translate`, `/v1/languages`, and `/v1/correct` where corrections are kept."""
+    corrections = corrections or service.known.corrections
     found = [
         route("/v1/translate", partial(translate, service)),
         route("/v1/languages", partial(languages, service), methods=("GET",)),

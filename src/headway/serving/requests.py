@@ -1,6 +1,7 @@
 """What a door asks of the service, what it gets, and how it is refused: no HTTP in here."""
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -61,6 +62,13 @@ class Caller:
     is_accepted: bool = False
     """Some of its work was begun: what follows is not refused for want of room."""
 
+    def refuse_over(self, _n_done: int = 0) -> None:
+        """Raise RefusedError where nobody waits for an answer any more; asked between batches."""
+        if self.gone.is_set():
+            raise RefusedError("late", "nobody waits for this any more")
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise RefusedError("late", "this was not done in time; ask for less at once", 1.0)
+
 
 NOBODY = Caller()
 CALLER: ContextVar[Caller] = ContextVar("caller", default=NOBODY)
@@ -106,6 +114,18 @@ class Answer(NamedTuple):
     translation: "Translation | None" = None
     """All that is known of it, where the model made it of the text as a whole."""
     verdict: "Verdict | None" = None
+    """Where details were wanted."""
+    n_cut: int = 0
+    """Sub-words of the text that were too many and were not read."""
+
+
+class Detection(NamedTuple):
+    """A language that a text may be in."""
+
+    language: str
+    """Its code, as the runs have it."""
+    sureness: float
+    """Its probability, 0 to 1."""
 
 
 class Pair(NamedTuple):

@@ -97,8 +97,9 @@ class Reviews:
     ) -> None:
         """Look at what people wrote as at every translation."""
         source, target, _ = document.languages
-        translator = self.documents.service.runs.of(source, target).translator
-        checks = RunChecks(translator.checker, target)
+        runs = self.documents.service.runs
+        with runs.using(runs.of(source, target)) as translator:
+            checks = RunChecks(translator.checker, target)
         for n in numbers:
             made = state.outcomes[n]
             state.flags.pop(n, None)

@@ -1,25 +1,51 @@
 """Texts in, answers out: what every door asks, on whichever run has the pair."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import anyio.to_thread
 
-from headway.languages.detection import detect
+from headway.languages.codes import same_language
+from headway.languages.detection import other_language
+from headway.localization.checks.calibration import Verdict
+from headway.localization.placeholders.segments import Segment
+from headway.serving.detecting import ranked, source_of
 from headway.serving.language_models import LanguageModels
 from headway.serving.limits import Limits
-from headway.serving.requests import AUTO, CALLER, Answer, Caller, RefusedError, TranslationRequest
+from headway.serving.markup import MarkupText
+from headway.serving.memories import KnownTranslations
+from headway.serving.pivoting import Route, route, sources_into
+from headway.serving.requests import (
+    AUTO,
+    CALLER,
+    Answer,
+    Caller,
+    Detection,
+    RefusedError,
+    TranslationRequest,
+)
 from headway.serving.runs import ServedRuns
+from headway.serving.with_run import MadeSegment, framed, translate_coded, translate_texts
 
 AT_ONCE = 64
 """Requests that are worked on; each has a thread, which mostly waits for the engine."""
+
+_HALF = re.compile("[\ud800-\udfff]")
+"""Of a pair of surrogates: no text, and nothing that can be sent."""
 
 
 class Service:
     """What doors call; safe to be called by many at once."""
 
-    def __init__(self, runs: ServedRuns, limits: Limits = Limits()) -> None:  # noqa: B008 (frozen)
-        self.runs, self.limits = runs, limits
+    def __init__(
+        self,
+        runs: ServedRuns,
+        limits: Limits = Limits(),  # noqa: B008 (frozen)
+        known: KnownTranslations = KnownTranslations(),  # noqa: B008 (a tuple)
+    ) -> None:
+        """`known` is what people have translated: it goes before what a model writes."""
+        self.runs, self.limits, self.known = runs, limits, known
         self.language_models = LanguageModels()
         """Served beside them."""
         self._threads: anyio.CapacityLimiter | None = None
@@ -30,51 +56,205 @@ class Service:
         Raises:
             RefusedError: it is not done, and why.
         """
-        n_characters = self.limits.admit(request.texts)
-        caller.charge(n_characters)
-        if self._threads is None:
-            self._threads = anyio.CapacityLimiter(AT_ONCE)
+        caller.charge(self.limits.admit(request.texts))
         work = partial(self.translate_now, request, caller)
-        return await anyio.to_thread.run_sync(work, limiter=self._threads)
+        return await anyio.to_thread.run_sync(work, limiter=self._limiter())
+
+    def detect(self, text: str) -> list[Detection]:
+        """The languages of the service by how likely the text is in each, the likeliest first."""
+        sides = [pair.source for pair in self.runs.pairs] + [p.target for p in self.runs.pairs]
+        return ranked(text, list(dict.fromkeys(sides)))
 
     def translate_now(self, request: TranslationRequest, caller: Caller) -> list[Answer]:
-        """The same, in the thread of who calls."""
+        """As `translate`, in the thread of who calls."""
         CALLER.set(caller)
-        found = [self.language_of(text, request) for text in request.texts]
-        answers: list[Answer | None] = [None] * len(found)
-        for source in dict.fromkeys(language for language, _ in found):
-            rows = [i for i, (language, _) in enumerate(found) if language == source]
-            texts = [request.texts[i] for i in rows]
-            for i, answer in zip(rows, self.of_pair(texts, source, request), strict=True):
-                answers[i] = answer._replace(sureness=found[i][1])
-        return [answer for answer in answers if answer is not None]
+        caller.refuse_over()
+        texts = [sound(text) for text in request.texts]
+        if request.prefixes and (len(request.prefixes) != len(texts) or request.markup != "text"):
+            raise RefusedError("bad", "there is one prefix for each text, without markup")
+        if request.markup != "text":
+            return self._with_markup(texts, request)
+        answers: dict[int, Answer] = {}
+        for source, rows, found in self._by_source(texts, request):
+            some = [texts[i] for i in rows]
+            if found is not None and self._is_target(source, request):
+                made = [Answer(text, source, origin="none") for text in some]
+            else:
+                prefixes = [request.prefixes[i] for i in rows] if request.prefixes else ()
+                made = self._of_source(some, source, request._replace(prefixes=prefixes))
+            answers |= zip(rows, made, strict=True)
+            for i, one in zip(rows, found or (), strict=False):
+                answers[i] = answers[i]._replace(sureness=one.sureness)
+        return [answers[i] for i in range(len(texts))]
 
     def language_of(self, text: str, request: TranslationRequest) -> tuple[str, float | None]:
-        """The source language of a text, and how sure that is if it was found."""
+        """The source language of a whole file, and how sure that is if it was found.
+
+        Raises RefusedError where nothing is translated into the target from it.
+        """
         if request.source.lower() != AUTO:
             return request.source, None
-        known = {pair.source for pair in self.runs.pairs}
-        heard, sureness = detect(text)
-        if heard not in known:
-            raise RefusedError("language", f"{heard} is not translated here")
-        return heard, sureness
+        sources = sources_into(self.runs, request.target, request.pivot)
+        found = ranked(text, sources)[0]
+        if other := other_language(text, found.language):
+            raise RefusedError("language", self.runs.missing(other[0], request.target))
+        return found.language, found.sureness
 
-    def of_pair(
+    # -- languages ----------------------------------------------------------------------------
+
+    def _by_source(
+        self, texts: Sequence[str], request: TranslationRequest
+    ) -> Iterator[tuple[str, list[int], list[Detection] | None]]:
+        """Each source language with the places of its texts and, if it was found, how sure it is.
+
+        Raises RefusedError where nothing is translated into the target.
+        """
+        if request.source.lower() != AUTO:
+            yield request.source, list(range(len(texts))), None
+            return
+        sources = sources_into(self.runs, request.target, request.pivot)
+        target = self.runs.into(request.target)[0].pair.target
+        found = [source_of(text, sources, target) for text in texts]
+        for source in dict.fromkeys(one.language for one in found):
+            rows = [i for i, one in enumerate(found) if one.language == source]
+            yield source, rows, [found[i] for i in rows]
+
+    def _is_target(self, source: str, request: TranslationRequest) -> bool:
+        return source == self.runs.into(request.target)[0].pair.target
+
+    # -- texts --------------------------------------------------------------------------------
+
+    def _of_source(
         self, texts: Sequence[str], source: str, request: TranslationRequest
     ) -> list[Answer]:
-        """Answers for texts of one language."""
-        translator = self.runs.of(source, request.target).translator
-        found = translator.translate_fully(
-            list(texts), want_alignment=request.details, n_best=request.n_best,
-            **{"beam": max(request.n_best, translator.settings.decoding.beam), **request.decoding},
-        )  # fmt: skip
+        """Answers for texts of one language: known ones first."""
+        if same_language(source, request.target) and not self.runs.known(source, request.target):
+            return [Answer(text, source, origin="none") for text in texts]
+        way = route(self.runs, source, request.target, request.pivot)
+        answers: dict[int, Answer] = {}
+        for i, text in enumerate(texts):
+            if not text or text.isspace():
+                answers[i] = Answer(text, source, origin="none")
+            elif self.known.is_any and request.use_memory and not request.prefixes:
+                known = self.known.exact(way.pair, Segment((text.strip(),)))
+                if known is not None:
+                    target = framed(text, known.segment.text)
+                    answers[i] = Answer(target, source, origin=known.origin)
+        rows = [i for i in range(len(texts)) if i not in answers]
+        if rows:
+            prefixes = [request.prefixes[i] for i in rows] if request.prefixes else ()
+            some = [texts[i] for i in rows]
+            made = self._by_model(some, source, request._replace(prefixes=prefixes), way)
+            answers |= zip(rows, made, strict=True)
+        return [answers[i] for i in range(len(texts))]
+
+    def _by_model(
+        self, texts: list[str], source: str, request: TranslationRequest, way: Route
+    ) -> list[Answer]:
+        if len(way.runs) == 1:
+            with self.runs.using(way.runs[0]) as translator:
+                return translate_texts(translator, texts, source, request)
+        with self.runs.using(way.runs[0]) as translator:
+            first = translate_texts(translator, texts, source, _first_leg(request))
+        between_them = [one.text for one in first]
+        with self.runs.using(way.runs[1]) as translator:
+            second = translate_texts(translator, between_them, source, request)
         return [
-            Answer(
-                text=one.target,
-                source=source,
-                alternatives=[other.target for other in one.n_best[1:]],
-                translation=one,
-                verdict=translator.judged(one) if request.details else None,
+            two._replace(
+                origin=way.origin, translation=None, verdict=None, n_cut=one.n_cut + two.n_cut
             )
-            for one in found
+            for one, two in zip(first, second, strict=True)
         ]
+
+    # -- markup -------------------------------------------------------------------------------
+
+    def _with_markup(self, texts: Sequence[str], request: TranslationRequest) -> list[Answer]:
+        assert request.markup != "text", "its caller looked"
+        pieces = [MarkupText(text, request.markup, request.ignored_tags) for text in texts]
+        answers: dict[int, Answer] = {}
+        for source, rows, found in self._by_source([one.bare for one in pieces], request):
+            if found is not None and self._is_target(source, request):
+                answers |= {i: Answer(texts[i], source, origin="none") for i in rows}
+            else:
+                way = route(self.runs, source, request.target, request.pivot)
+                every = [one for i in rows for one in pieces[i].segments]
+                left = iter(self._segments(every, source, request, way))
+                for i in rows:
+                    made = [next(left) for _ in pieces[i].segments]
+                    answers[i] = _put_together(pieces[i], made, source, way)
+            for i, one in zip(rows, found or (), strict=False):
+                answers[i] = answers[i]._replace(sureness=one.sureness)
+        return [answers[i] for i in range(len(texts))]
+
+    def _segments(
+        self, segments: Sequence[Segment], source: str, request: TranslationRequest, way: Route
+    ) -> list[MadeSegment]:
+        """What becomes of texts between tags: those without tags in them go as texts."""
+        made: dict[int, MadeSegment] = {}
+        plain = [i for i, one in enumerate(segments) if not one.codes]
+        answers = self._of_source([segments[i].text for i in plain], source, request)
+        for i, of_text in zip(plain, answers, strict=True):
+            made[i] = _between_tags(of_text)
+        if self.known.is_any and request.use_memory:
+            for i, segment in enumerate(segments):
+                if i not in made and (known := self.known.exact(way.pair, segment)) is not None:
+                    made[i] = MadeSegment(known.segment, known.origin)
+        coded = [i for i in range(len(segments)) if i not in made]
+        some, n_cut = [segments[i] for i in coded], [0] * len(coded)
+        for number, run in enumerate(way.runs if coded else ()):
+            leg = request if number == len(way.runs) - 1 else _first_leg(request)
+            with self.runs.using(run) as translator:
+                found = translate_coded(translator, some, leg)
+            some = [one.segment for one in found]
+            n_cut = [before + one.n_cut for before, one in zip(n_cut, found, strict=True)]
+            if number:
+                found = [one._replace(origin=way.origin, verdict=None) for one in found]
+            for i, one, n in zip(coded, found, n_cut, strict=True):
+                made[i] = one._replace(n_cut=n)
+        return [made[i] for i in range(len(segments))]
+
+    def _limiter(self) -> anyio.CapacityLimiter:
+        if self._threads is None:
+            self._threads = anyio.CapacityLimiter(AT_ONCE)
+        return self._threads
+
+
+def _first_leg(request: TranslationRequest) -> TranslationRequest:
+    """What the first of two runs is asked for; raises RefusedError where terms are to hold."""
+    if request.terms not in (None, "none"):
+        raise RefusedError("bad", "terms hold from one language to the other, not through a third")
+    return request._replace(n_best=1, prefixes=(), details=False, tag=None)
+
+
+def _between_tags(answer: Answer) -> MadeSegment:
+    segment = Segment((answer.text,)) if answer.text else Segment()
+    origin, n_cut = answer.origin, answer.n_cut
+    return MadeSegment(segment, origin, n_cut, answer.verdict, answer.alternatives)
+
+
+def _put_together(
+    piece: MarkupText, made: Sequence[MadeSegment], source: str, way: Route
+) -> Answer:
+    """The answer for a text with markup."""
+    target = way.pair.target
+    origins = {one.origin for one in made} - {"none"}
+    verdicts = [one.verdict for one in made if one.verdict is not None]
+    verdict = None
+    if verdicts:
+        known = [one.confidence for one in verdicts if one.confidence is not None]
+        flags = tuple(flag for one in verdicts for flag in one.flags)
+        verdict = Verdict(flags, min(known, default=None))
+    alone = made[0].alternatives if len(made) == 1 else ()
+    return Answer(
+        piece.written([one.segment for one in made], source, target),
+        source,
+        alternatives=[piece.written([Segment((one,))], source, target) for one in alone],
+        origin=min(origins) if len(origins) == 1 else way.origin if origins else "none",
+        verdict=verdict,
+        n_cut=sum(one.n_cut for one in made),
+    )
+
+
+def sound(text: str) -> str:
+    """A text without halves of surrogate pairs, which JSON can bring and nothing can send."""
+    return text if text.isascii() or not _HALF.search(text) else _HALF.sub("\ufffd", text)

@@ -13,6 +13,7 @@ from headway.localization.formats.documents import Document
 from headway.localization.formats.markup import (
     MarkupPiece,
     Token,
+    Value,
     attributes,
     closings,
     escaped,
@@ -48,6 +49,7 @@ _DESCRIBING = frozenset(
     "description og:title og:description twitter:title twitter:description".split()
 )
 _BUTTONS = ("button", "reset", "submit")
+_UNQUOTED = re.compile(r"\s(?:translate=no|class=notranslate)(?=[\s>])", re.IGNORECASE)
 _TEMPLATE = re.compile(
     r"\{%.{0,500}?%\}|\{\{\{.{0,500}?\}\}\}|\{\{.{0,500}?\}\}|\{#.{0,500}?#\}", re.DOTALL
 )
@@ -95,6 +97,15 @@ def page_entries(decoded: Decoded, start: int = 0, end: int | None = None) -> li
     return [entry._replace(line=lines.at(entry.start)) for entry in found]
 
 
+def named_languages(text: str) -> Iterator[tuple[Token, Value]]:
+    """Each tag of a page that says a language (`lang`, `xml:lang`), but for what stays as it is."""
+    some = list(_page_tokens(text, 0, None))
+    for n, one, last in _steps(text, some, closings(some, _VOID)):
+        if last == n and one.kind in ("start", "empty"):
+            values = attributes(text, one)
+            yield from ((one, values[name]) for name in ("lang", "xml:lang") if name in values)
+
+
 def _entries(text: str, start: int, end: int | None) -> Iterator[Entry]:
     some = list(_page_tokens(text, start, end))
     ends, pieces, n = closings(some, _VOID), list[MarkupPiece](), 0
@@ -132,6 +143,8 @@ def _steps(
 
 def _stays(text: str, tag: Token) -> bool:
     if tag.name in {*_KEPT, *_KEPT_INLINE}:
+        return True
+    if _UNQUOTED.search(text, tag.start, tag.end):
         return True
     values = attributes(text, tag)
     classes = values["class"].text.split() if "class" in values else []

@@ -1,0 +1,127 @@
+"""Corrections by people: kept in a file for each pair of languages that a training takes, and in
+memory, so that they hold at once."""
+
+import json
+import os
+import re
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from headway.core.cleaning import clean
+from headway.core.disk import disk_errors, sync
+from headway.core.lines import MAX_LINE_BYTES, bounded_lines
+from headway.localization.formats.tables import json_object
+from headway.operations.locks import only_writer_of_folder
+from headway.serving.requests import Pair, RefusedError
+
+_CODE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8}){0,4}")
+
+
+class Corrections:
+    """A folder of them, `corrections.en-de.jsonl` for each pair: lines are only ever added, and one
+    is on the disk before anybody hears that it is kept. `headway train --init-from RUN --pairs
+    FILE` learns from such a file. Safe to be used by many threads, and by one process."""
+
+    def __init__(self, folder: Path, say: Callable[[str], None] = lambda _: None) -> None:
+        """Raises DiskError: it cannot be written to; TakenError: another process has it."""
+        self.folder, self._lock = folder, threading.Lock()
+        self._held, self._known = ExitStack(), dict[Pair, dict[str, str]]()
+        self._held.enter_context(only_writer_of_folder(folder, say))
+        self._say = say
+
+    def close(self) -> None:
+        """Let another process have the folder."""
+        self._held.close()
+
+    def file_of(self, pair: Pair) -> Path:
+        """Where those of a pair are; raises RefusedError for what are no codes of languages."""
+        if not all(map(_CODE.fullmatch, pair)):
+            raise RefusedError("language", "a language is given by its code, such as en or pt-BR")
+        return self.folder / f"corrections.{pair.source}-{pair.target}.jsonl"
+
+    def add(self, pair: Pair, source_text: str, target_text: str, before: str = "") -> None:
+        """Keep what a person wrote; it holds from now on, in the place of an earlier correction of
+        the same text. `before` is the translation that was corrected, where that is known.
+
+        Raises:
+            RefusedError: one side is blank, or they are too long for a line of such a file.
+            DiskError: it could not be written, and is not kept.
+        """
+        key = clean(source_text)
+        if not key or not clean(target_text):
+            raise RefusedError("bad", "a correction is a text and its translation; one is blank")
+        entry = {"source": source_text, "target": target_text}
+        if before:
+            entry["before"] = before
+        line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        if len(line) > MAX_LINE_BYTES:
+            raise RefusedError("too_long", "a correction is a text of a few paragraphs at most")
+        file = self.file_of(pair)
+        with self._lock:
+            known = self._of(pair)
+            _append(file, line)
+            known[key] = target_text
+
+    def exact(self, pair: Pair, text: str) -> str | None:
+        """The newest correction of this very text, white space around it aside."""
+        known = self._known.get(pair)
+        if known is None:
+            with self._lock:
+                known = self._of(pair)
+        return known.get(clean(text)) if known else None
+
+    def count(self, pair: Pair) -> int:
+        """Texts that there are corrections of."""
+        with self._lock:
+            return len(self._of(pair))
+
+    def _of(self, pair: Pair) -> dict[str, str]:
+        """What is known of a pair, read when it is first asked for."""
+        if pair not in self._known:
+            found: dict[str, str] = {}
+            file = self.file_of(pair)
+            if file.exists():
+                n_odd = _read(file, found)
+                if n_odd:
+                    self._say(f"{file} has {n_odd:,} lines that are no corrections: left out")
+            self._known[pair] = found
+        return self._known[pair]
+
+
+def _read(file: Path, found: dict[str, str]) -> int:
+    """Take in all lines, later ones in the place of earlier ones; how many are none: the last may
+    be torn, where the power was lost."""
+    n_odd = 0
+    with file.open("rb") as lines:
+        for raw in bounded_lines(lines):
+            entry = json_object((raw or b"").decode("utf-8", "replace")) or {}
+            source, target = entry.get("source"), entry.get("target")
+            if isinstance(source, str) and isinstance(target, str) and clean(source):
+                found[clean(source)] = target
+            else:
+                n_odd += 1
+    return n_odd
+
+
+def _append(file: Path, line: bytes) -> None:
+    """Add a line and have the disk keep it; the file is as it was where that fails."""
+    is_new = not file.exists()
+    with disk_errors(file):
+        handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            size = os.fstat(handle).st_size
+            try:
+                if size and os.pread(handle, 1, size - 1) != b"\n":
+                    line = b"\n" + line  # behind a line that was torn
+                if os.write(handle, line) < len(line):
+                    raise OSError(28, os.strerror(28), str(file))
+                os.fsync(handle)
+            except OSError:
+                os.ftruncate(handle, size)
+                raise
+        finally:
+            os.close(handle)
+        if is_new:
+            sync(file.parent)

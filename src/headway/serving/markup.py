@@ -1,0 +1,114 @@
+"""Texts with tags in them: what is to be translated of a piece of HTML or XML, and the piece again,
+byte for byte but for that."""
+
+from collections.abc import Container, Iterator, Sequence
+from html import unescape
+from itertools import groupby
+from pathlib import Path
+from typing import Literal
+
+from headway.languages.codes import base
+from headway.localization.formats.documents import Edit, edited
+from headway.localization.formats.html_files import named_languages, page_entries
+from headway.localization.formats.markup import (
+    MarkupPiece,
+    Token,
+    attributes,
+    closings,
+    escaped,
+    joined,
+    piece,
+    text_pieces,
+    tokens,
+    whole,
+    writer,
+)
+from headway.localization.formats.spans import Decoded, Entry, nested_as
+from headway.localization.placeholders.segments import Segment
+
+MOST_CODES = 100
+"""Tags in one text of XML: of more, what stands between two of them is a text by itself."""
+
+
+class MarkupText:
+    """A piece of HTML or XML, perhaps without anything around it, and the texts in it."""
+
+    def __init__(
+        self, text: str, kind: Literal["html", "xml"], ignored_tags: Sequence[str] = ()
+    ) -> None:
+        """`ignored_tags` are elements of XML that stay as they are."""
+        self.text, self.kind = text, kind
+        if kind == "html":
+            self._entries = page_entries(Decoded(Path(), text))
+        else:
+            ignored = {name.lower() for name in ignored_tags}
+            self._entries = list(_xml_entries(text, ignored))
+
+    @property
+    def segments(self) -> list[Segment]:
+        """What is to be translated, in order."""
+        return [entry.segment for entry in self._entries]
+
+    @property
+    def bare(self) -> str:
+        """What a reader sees, to tell the language by."""
+        parts = (p for one in self.segments for p in (*one.parts, " ") if isinstance(p, str))
+        return "".join(parts).strip()
+
+    def written(
+        self, translations: Sequence[Segment], source: str | None, target: str | None
+    ) -> str:
+        """The whole with these in the places of its texts. What says in HTML that it is in the
+        `source` language then says that it is in the `target` language."""
+        edits = [
+            Edit(one.start, one.end, one.write(nested_as(new, one.segment)), one.tag)
+            for one, new in zip(self._entries, translations, strict=True)
+            if new != one.segment
+        ]
+        if self.kind == "html" and target:
+            edits += [
+                Edit(value.start, value.end, target, (tag.start, tag.end))
+                for tag, value in named_languages(self.text)
+                if source and base(value.text) == base(source)
+            ]
+        return edited(self.text, edits)
+
+
+def _xml_entries(text: str, ignored: Container[str]) -> Iterator[Entry]:
+    """All of it as one text, whose tags are codes; of too many tags, what is between them."""
+    some = list(tokens(text))
+    ends, pieces, n = closings(some), list[MarkupPiece](), 0
+    while n < len(some):
+        one, last = some[n], n
+        if one.kind == "start" and n in ends and _stays(text, one, ignored):
+            last = ends[n]
+        if one.kind == "text":
+            pieces += text_pieces(text, one, unescape)
+        elif last > n:
+            inside = [p for t in some[n + 1 : last] if t.kind == "text" for p in _inside(text, t)]
+            pieces.append(whole(text, inside, one.start, some[last].end))
+        elif one.kind in ("start", "end", "empty"):
+            pieces.append(piece(text, one))
+        else:
+            pieces.append(whole(text, (), one.start, one.end))
+        n = last + 1
+    write = writer(escaped)
+    several = [pieces]
+    if sum(not isinstance(one.part, str) for one in pieces) > MOST_CODES:
+        by_kind = groupby(pieces, key=lambda one: isinstance(one.part, str))
+        several = [list(group) for is_text, group in by_kind if is_text]
+    for some_pieces in several:
+        segment, start, end = joined(some_pieces)
+        if not segment.blank:
+            yield Entry(segment, 0, start, end, write)
+
+
+def _stays(text: str, tag: Token, ignored: Container[str]) -> bool:
+    if tag.name in ignored:
+        return True
+    values = attributes(text, tag)
+    return "translate" in values and values["translate"].text == "no"
+
+
+def _inside(text: str, token: Token) -> Iterator[MarkupPiece]:
+    return text_pieces(text, token, unescape)

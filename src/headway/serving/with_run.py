@@ -1,0 +1,106 @@
+"""Texts and segments through one run's translator, as a request asks for it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headway.localization.checks.calibration import Verdict
+from headway.localization.checks.output_checks import ModelEvidence, words_of
+from headway.localization.formats.units import Flag
+from headway.localization.placeholders.segments import Segment
+from headway.serving.looping import LEFT_WORDS, is_doubtful, is_odd, otherwise
+from headway.serving.requests import CALLER, Answer, TranslationRequest
+
+if TYPE_CHECKING:
+    from headway.translator import Translator
+
+_LEFT = Verdict((Flag("loop", 1.0, "the model only repeated itself; the text was left"),), 0.0)
+
+
+def how_asked(translator: "Translator", request: TranslationRequest) -> dict[str, Any]:
+    """What `translate_fully` and `translate_segments` are given for a request."""
+    how: dict[str, Any] = {**request.decoding, "done": CALLER.get().refuse_over}
+    if request.n_best > 1:
+        how["n_best"] = request.n_best
+        if how.setdefault("method", "beam") == "beam":
+            beam = how.get("beam", translator.settings.decoding.beam)
+            how["beam"] = max(beam, request.n_best)
+    if request.terms is not None:
+        how["glossary"] = request.terms
+    if request.tag is not None:
+        how["tag"] = request.tag
+    if request.details:
+        how["want_alignment"] = True
+    return how
+
+
+def translate_texts(
+    translator: "Translator", texts: list[str], source: str, request: TranslationRequest
+) -> list[Answer]:
+    """Answers for texts of one language, none of them blank."""
+    how = how_asked(translator, request)
+    begun = {"prefixes": request.prefixes} if request.prefixes else {}
+    found = translator.translate_fully(texts, want_scores=request.details, **begun, **how)
+    drawn = how.get("method") == "sampling"
+    answers = []
+    for text, first in zip(texts, found, strict=True):
+        one, origin = first, "model"
+        if not begun and not drawn and is_doubtful(text, first.target):
+            one = otherwise(translator, text, first, how) or first
+            if is_odd(text, one.target) and len(words_of(text)) <= LEFT_WORDS:
+                origin = "none"
+        verdict = None
+        if request.details:
+            verdict = _LEFT if origin == "none" else translator.judged(one)
+        answers.append(
+            Answer(
+                text=text if origin == "none" else framed(text, one.target),
+                source=source,
+                alternatives=[framed(text, other.target) for other in one.n_best[1:]],
+                origin=origin,
+                translation=one if origin == "model" else None,
+                verdict=verdict,
+                n_cut=one.n_cut,
+            )
+        )
+    return answers
+
+
+def framed(text: str, target: str) -> str:
+    """A translation with the white space that stands around its source."""
+    if not (text[:1].isspace() or text[-1:].isspace()):
+        return target
+    inner = text.strip()
+    start = text.index(inner)
+    return text[:start] + target.strip() + text[start + len(inner) :]
+
+
+class MadeSegment(NamedTuple):
+    """What became of one text between tags."""
+
+    segment: Segment
+    origin: str
+    n_cut: int = 0
+    verdict: Verdict | None = None
+    alternatives: Sequence[str] = ()
+
+
+def translate_coded(
+    translator: "Translator", segments: Sequence[Segment], request: TranslationRequest
+) -> list[MadeSegment]:
+    """The same of segments with tags in them; only the best translation of each."""
+    how = how_asked(translator, request._replace(n_best=1))
+    made = []
+    for source, one in zip(segments, translator.translate_segments(segments, **how), strict=True):
+        if is_odd(source.text, one.segment.text) and len(words_of(source.text)) <= LEFT_WORDS:
+            made.append(MadeSegment(source, "none", verdict=_LEFT if request.details else None))
+            continue
+        verdict = None
+        if request.details:
+            readings = [
+                ModelEvidence(part.source_tokens, best.token_log_probs, best.attended)
+                for part in one.parts
+                for best in part.n_best[:1]
+            ]
+            verdict = translator.checker.look(source.text, one.segment.text, readings)
+        made.append(MadeSegment(one.segment, "model", one.n_cut, verdict))
+    return made

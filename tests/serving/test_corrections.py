@@ -1,0 +1,146 @@
+"""Corrections: on the disk before they are answered, at once in force, and a file to train with."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from headway.core.cleaning import Report
+from headway.core.disk import DiskError
+from headway.languages.codes import LanguagePair
+from headway.localization.formats.tables import read_jsonl
+from headway.operations.locks import TakenError
+from headway.serving import corrections as module
+from headway.serving.corrections import Corrections
+from headway.serving.requests import Pair, RefusedError
+
+EN_DE, EN_FR = Pair("en", "de"), Pair("en", "fr")
+
+
+@pytest.fixture
+def kept(tmp_path: Path):
+    found = Corrections(tmp_path / "corrections")
+    yield found
+    found.close()
+
+
+def test_the_newest_correction_holds_for_its_pair_alone(kept: Corrections) -> None:
+    kept.add(EN_DE, "Hello", "Hallo")
+    kept.add(EN_DE, " Hello\n", "Guten Tag", before="Hallo")
+    assert kept.exact(EN_DE, "Hello ") == "Guten Tag"
+    assert kept.exact(EN_DE, "hello") is None
+    assert kept.exact(EN_FR, "Hello") is None
+    assert kept.count(EN_DE) == 1
+
+
+def test_they_are_there_again_after_a_start_and_a_training_reads_them(tmp_path: Path) -> None:
+    texts = [("a\tb\nc", "ä\tö\nü"), ("Hello", "Hallo"), ("“x”", "„x“\u2028\u0085y")]
+    first = Corrections(tmp_path)
+    for source, target in texts:
+        first.add(EN_DE, source, target, before="old")
+    file = first.file_of(EN_DE)
+    first.close()
+    again = Corrections(tmp_path)
+    assert [again.exact(EN_DE, source) for source, _ in texts] == [target for _, target in texts]
+    again.close()
+    report = Report()
+    pairs = read_jsonl(file, LanguagePair("en", "de"), report)
+    assert [(pair.source, pair.target) for pair in pairs] == texts
+    assert not report.dropped
+
+
+def test_a_line_that_a_lost_power_supply_tore_costs_only_itself(tmp_path: Path) -> None:
+    said: list[str] = []
+    first = Corrections(tmp_path)
+    first.add(EN_DE, "one", "eins")
+    first.add(EN_DE, "two", "zwei")
+    file = first.file_of(EN_DE)
+    first.close()
+    whole = file.read_bytes()
+    for n in range(len(whole.splitlines()[0]) + 1, len(whole)):
+        file.write_bytes(whole[:n])
+        again = Corrections(tmp_path, said.append)
+        assert again.exact(EN_DE, "one") == "eins"
+        again.add(EN_DE, "three", "drei")
+        again.close()
+        last = Corrections(tmp_path)
+        assert last.exact(EN_DE, "three") == "drei"
+        last.close()
+    assert any("1 lines that are no corrections" in one for one in said)
+
+
+def test_it_is_on_the_disk_before_it_holds(kept: Corrections, monkeypatch) -> None:
+    events: list[str] = []
+    real = os.fsync
+
+    def fsync(handle: int) -> None:
+        events.append(f"synced {kept.exact(EN_DE, 'a')}")
+        real(handle)
+
+    assert kept.count(EN_DE) == 0
+    monkeypatch.setattr(module.os, "fsync", fsync)
+    kept.add(EN_FR, "x", "y")
+    assert kept.exact(EN_DE, "a") is None
+    kept.add(EN_DE, "a", "b")
+    assert events[0] == "synced None"
+    assert events[-1] == "synced None"
+    assert kept.exact(EN_DE, "a") == "b"
+
+
+def test_what_the_disk_refuses_is_not_kept_and_leaves_the_file_whole(kept, monkeypatch) -> None:
+    kept.add(EN_DE, "a", "b")
+    file = kept.file_of(EN_DE)
+    before = file.read_bytes()
+
+    def refuse(handle: int) -> None:
+        raise OSError(28, "no space left")
+
+    monkeypatch.setattr(module.os, "fsync", refuse)
+    with pytest.raises(DiskError):
+        kept.add(EN_DE, "c", "d")
+    assert kept.exact(EN_DE, "c") is None
+    assert file.read_bytes() == before
+
+
+def test_a_second_process_is_refused(kept: Corrections) -> None:
+    with pytest.raises(TakenError):
+        Corrections(kept.folder)
+    code = f"from headway.serving.corrections import *; Corrections(Path({str(kept.folder)!r}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "TakenError" in done.stderr
+
+
+def test_many_at_once_are_all_kept_each_on_a_line(kept: Corrections) -> None:
+    def add(n: int) -> None:
+        for i in range(20):
+            kept.add(EN_DE, f"{n} {i}", f"{i} {n}")
+
+    threads = [threading.Thread(target=add, args=(n,)) for n in range(8)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    lines = kept.file_of(EN_DE).read_text("utf-8").splitlines()
+    assert len(lines) == len({json.loads(line)["source"] for line in lines}) == 160
+    assert kept.count(EN_DE) == 160
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "reason"),
+    [(" ", "x", "bad"), ("x", "\n", "bad"), ("x" * (1 << 20), "y", "too_long")],
+)
+def test_what_is_no_correction_is_refused(kept, source, target, reason) -> None:
+    with pytest.raises(RefusedError) as told:
+        kept.add(EN_DE, source, target)
+    assert told.value.reason == reason
+    assert not kept.file_of(EN_DE).exists()
+
+
+@pytest.mark.parametrize("code", ["../x", "en/..", "", "e n", "en\0", "x" * 99])
+def test_a_language_names_no_other_file(kept: Corrections, code: str) -> None:
+    with pytest.raises(RefusedError):
+        kept.add(Pair(code, "de"), "a", "b")
