@@ -8,7 +8,7 @@ import pytest
 import headway
 from headway.earlier_translators.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
 from headway.inspection import document
-from headway.inspection.changes import common
+from headway.inspection.ablation import common
 from headway.inspection.inspected_model import InspectedModel, open_inspected
 
 TEXT = "I love learning."

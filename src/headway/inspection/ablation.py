@@ -11,9 +11,9 @@ goes nowhere. The model is as it was behind the context.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from functools import partial
 from typing import Any, cast
 
@@ -23,6 +23,9 @@ from headway.core.attention import MultiHeadAttention
 from headway.core.errors import ConfigError
 from headway.core.layers import Layer, Residual
 from headway.earlier_translators.variants import WithoutResidual
+from headway.inspection.html_page import missing
+from headway.inspection.inspected_model import InspectedModel, Passage, finite
+from headway.inspection.passage_analysis import PassageAnalysis
 
 _STACKS = {"encoder": "encoder", "decoder": "decoder", "stack": "decoder"}
 _WRITTEN_OUT = (
@@ -163,3 +166,52 @@ def _removed(hook: Any) -> Iterator[None]:
         yield
     finally:
         hook.remove()
+
+
+# -- the page's part: both outputs side by side ------------------------------------------------
+
+
+def changes(analysis: PassageAnalysis) -> dict[str, Any]:
+    """The output as it is, what it becomes without `off`, and under the changed model the
+    original's own tokens; log-probabilities in nats. A target that was given is followed by the
+    changed model too. `same` says which tokens both outputs have, in their order."""
+    inspected, passage, off = analysis.inspected, analysis.passage, analysis.off
+    parts = parts_of(inspected.model)
+    if not parts:
+        return missing(
+            "Parts are switched off in models made of a Transformer's layers; this is another.",
+            "只有由 Transformer 层组成的模型才能关掉部件；这个模型不是。",
+        )
+    original = _output(inspected, passage)
+    found: dict[str, Any] = {
+        "off": off, "original": original, "changed": None, "parts": list(parts),
+    }  # fmt: skip
+    if off:
+        with switched(inspected.model, off):
+            after = passage if analysis.follows_target else inspected.passage_of(passage.text)
+            changed = _output(inspected, after)
+            original["without"] = _output(inspected, passage)["log_probs"]
+        changed["with_all"] = _output(inspected, after)["log_probs"]
+        original["same"], changed["same"] = common(passage.target_ids, after.target_ids)
+        found["changed"] = changed
+    return found
+
+
+def _output(inspected: InspectedModel, passage: Passage) -> dict[str, Any]:
+    """A passage as the model is now."""
+    log_probs = [seen.log_prob for seen in PassageAnalysis(inspected, passage).course]
+    return {
+        "translation": passage.target,
+        "pieces": inspected.shown([*passage.target_ids, inspected.special.end], passage.names),
+        "log_probs": [finite(value) for value in log_probs],
+        "log_prob": finite(sum(log_probs)),
+    }
+
+
+def common(one: Sequence[int], other: Sequence[int]) -> tuple[list[bool], list[bool]]:
+    """Which tokens of each stand in both, in the same order; the end markers always do."""
+    same = [False] * len(one), [False] * len(other)
+    for block in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks():
+        for i in range(block.size):
+            same[0][block.a + i] = same[1][block.b + i] = True
+    return [*same[0], True], [*same[1], True]

@@ -15,7 +15,7 @@ from headway.exchange.curves import counts, curves, planned, scores, thinned
 from headway.inspection.concepts import order_known_by, positions
 from headway.inspection.html_page import missing, packed
 from headway.inspection.inspected_model import InspectedModel, open_inspected
-from headway.inspection.passage_analysis import ROOM, Intervention, PassageAnalysis
+from headway.inspection.passage_analysis import ROOM, PassageAnalysis
 from headway.operations.shipped import open_folder
 from headway.runs.settings import task_of
 from headway.tasks import model_type_of, verbs
@@ -28,7 +28,7 @@ PARTS = {
     "steps": "headway.inspection.decoding_parts:steps",
     "beams": "headway.inspection.decoding_parts:beams",
     "lens": "headway.inspection.logit_lens:lens",
-    "changes": "headway.inspection.changes:changes",
+    "changes": "headway.inspection.ablation:changes",
     "ideas": "headway.inspection.concepts:ideas",
 }
 """Where each part of a sentence's document is made: of a `PassageAnalysis`; it is imported when
@@ -52,7 +52,8 @@ def sentence(
     Raises ConfigError for a text that cannot be looked at (see `InspectedModel.passage_of`).
     """
     passage = inspected.passage_of(text, target)
-    analysis = PassageAnalysis(inspected, passage, Intervention(off, target is not None), room)
+    followed = target is not None
+    analysis = PassageAnalysis(inspected, passage, off=off, follows_target=followed, room=room)
     found: dict[str, Any] = {
         "text": passage.text,
         "left_out": passage.left_out,

@@ -101,15 +101,6 @@ def room_of_each(n_texts: int) -> int:
     return min(ROOM, 3 * ROOM // n_texts)
 
 
-class Intervention(NamedTuple):
-    """What a reader would have otherwise."""
-
-    off: Sequence[str] = ()
-    """Parts of the model that are switched off; see `headway.inspection.ablation`."""
-    follows_target: bool = False
-    """Whether the target was given, and is followed without these parts too."""
-
-
 class PassageAnalysis:
     """A passage on its way through a model."""
 
@@ -117,12 +108,16 @@ class PassageAnalysis:
         self,
         inspected: InspectedModel,
         passage: Passage,
-        change: Intervention = Intervention(),  # noqa: B008  # it cannot change
+        *,
+        off: Sequence[str] = (),
+        follows_target: bool = False,
         room: int | None = ROOM,
     ) -> None:
-        """`change` is for the part that shows one; `room` is how many bytes of exact numbers are
-        shown, None for all."""
-        self.inspected, self.passage, self.change, self.room = inspected, passage, change, room
+        """`off`: parts without which a reader would see the output too (`ablation.py`), of the
+        target itself if it was given (`follows_target`). `room` is how many bytes of exact numbers
+        are shown, None for all."""
+        self.inspected, self.passage, self.room = inspected, passage, room
+        self.off, self.follows_target = list(off), follows_target
 
     def shown(self, ids: Sequence[int]) -> list[str]:
         """Pieces as a reader would write them."""
