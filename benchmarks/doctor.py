@@ -5,7 +5,6 @@ all at once and no two to one pair:
 - 5% of the targets are shuffled among each other (found as `unrelated_pair`);
 - 3% of the targets keep 40% to 70% of their words, or of their characters where there are no spaces
   (`truncated`);
-- 81 targets have half of their words from the source (`half_translated`);
 - in 2% with accents every letter with one becomes a question mark (`lost_letters`);
 And, where there is a third language, once more with 10% of the targets in that one
 (`mixed_languages`).
@@ -48,8 +47,7 @@ CORPORA = {
     "tatoeba en-zh": ("tatoeba-en-zh", "en", "zh", ""),
     "pydocs en-zh": ("pydocs-en-zh", "en", "zh", ""),
 }
-KINDS = ("unrelated_pair", "truncated", "half_translated", "lost_letters")
-HALF = 81
+KINDS = ("unrelated_pair", "truncated", "lost_letters")
 
 
 class Heard(NamedTuple):
@@ -150,23 +148,19 @@ def damage(texts: Texts, draw: random.Random) -> tuple[Texts, dict[str, set[int]
     n = len(texts)
     free = draw.sample(range(n), n)
     shuffled, cut = (sorted(free.pop() for _ in range(int(n * share))) for share in (0.05, 0.03))
-    long = [row for row in free if len(texts[row][0].split()) >= 6]
-    half = long[: min(HALF, len(long))]
-    left = [row for row in free if row not in set(half)]
-    lost = [row for row in left if _n_accents(texts[row][1]) >= 2][: n // 50]
+    lost = [row for row in free if _n_accents(texts[row][1]) >= 2][: n // 50]
     new = list(texts)
     targets = [texts[row][1] for row in shuffled]
     for row, target in zip(shuffled, targets[1:] + targets[:1], strict=True):
         new[row] = texts[row][0], target
     ways: list[tuple[list[int], Callable[[str, str], str]]] = [
         (cut, lambda _s, t: cut_off(t, draw.uniform(0.4, 0.7))),
-        (half, lambda s, t: half_translated(s, t, draw)),
         (lost, lambda _s, t: "".join("?" if _n_accents(c) else c for c in t)),
     ]
     for rows, way in ways:
         for row in rows:
             new[row] = texts[row][0], way(*texts[row])
-    kinds = zip(KINDS, (shuffled, cut, half, lost), strict=True)
+    kinds = zip(KINDS, (shuffled, cut, lost), strict=True)
     return new, {kind: {row + 1 for row in rows if new[row] != texts[row]} for kind, rows in kinds}
 
 
@@ -175,17 +169,6 @@ def cut_off(target: str, part: float) -> str:
     pieces = target.split(" ") if target.count(" ") > 1 else list(target)
     joint = " " if target.count(" ") > 1 else ""
     return joint.join(pieces[: max(1, int(len(pieces) * part))])
-
-
-def half_translated(source: str, target: str, draw: random.Random) -> str:
-    """The first half of one and the second of the other, or every second word."""
-    theirs = source.split()
-    if target.count(" ") < 2:
-        return target[: len(target) // 2] + " " + " ".join(theirs[len(theirs) // 2 :])
-    mine = target.split()
-    if draw.random() < 0.5:
-        return " ".join(mine[: len(mine) // 2] + theirs[len(theirs) // 2 :])
-    return " ".join(theirs[i] if i % 2 and i < len(theirs) else mine[i] for i in range(len(mine)))
 
 
 def mix(texts: Texts, third: Texts, draw: random.Random) -> Texts:

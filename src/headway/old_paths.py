@@ -12,7 +12,6 @@ MOVED = {
     "headway.language_model": "headway.language_models.trained",
     "headway.inspection.subject": "headway.inspection.inspected_model",
     "headway.text.everyday": "headway.demo",
-    "headway.text.everyday.senses": "headway.demo.paragraphs",
     "headway.text.formats.segments": "headway.localization.placeholders.segments",
     "headway.text.memory.building": "headway.localization.memory.building",
     "headway.text.memory.units": "headway.localization.memory.units",

@@ -38,27 +38,21 @@ def test_clean_text_is_quiet() -> None:
 def test_damage_of_each_kind_is_named_and_little_else() -> None:
     texts = everyday(N_PAIRS)
     draw = random.Random(2)
-    rows = draw.sample([n for n, (source, _) in enumerate(texts) if source.count(" ") >= 5], 330)
-    shuffled, cut, half = rows[:150], rows[150:250], rows[250:]
+    rows = draw.sample([n for n, (source, _) in enumerate(texts) if source.count(" ") >= 5], 250)
+    shuffled, cut = rows[:150], rows[150:]
     damaged = list(texts)
     for row, other in zip(shuffled, shuffled[1:] + shuffled[:1], strict=True):
         damaged[row] = texts[row][0], texts[other][1]
     for row in cut:
         source, target = texts[row]
         damaged[row] = source, target[: len(target) // 2]
-    for row in half:
-        source, target = texts[row]
-        words = source.split()
-        damaged[row] = source, f"{target[: len(target) // 2]} {' '.join(words[len(words) // 2 :])}"
     findings, lines = found(damaged)
     assert share_found(lines, "unrelated_pair", shuffled) > 0.9
     assert share_found(lines, "truncated", cut) > 0.75
-    assert share_found(lines, "half_translated", half) > 0.9
     bad = {row + 1 for row in rows}
     assert len(set().union(*lines.values()) - bad) <= 6
     assert findings["unrelated_pair"].serious
     assert findings["truncated"].severity is Severity.LOOK
-    assert "left as it was" in findings["half_translated"].examples[0].detail
     # the surest first: what is shown is damaged
     shown = {case.line for finding in findings.values() for case in finding.examples}
     assert shown <= bad
@@ -67,13 +61,3 @@ def test_damage_of_each_kind_is_named_and_little_else() -> None:
 def test_few_pairs_teach_nothing_and_nothing_is_said() -> None:
     texts = everyday(200)
     assert found([(source, texts[n - 1][1]) for n, (source, _) in enumerate(texts)])[0] == {}
-
-
-def test_program_text_names_and_quotations_are_not_left_over() -> None:
-    texts = everyday(1_000)
-    texts += [
-        ("The code is if x = f(y): return [z] else {w}", "代码是 if x = f(y): return [z] else {w}"),
-        ("Tom likes Mary and Kate", "Tom 喜欢 Mary 和 Kate"),
-        ('He read "the old man and the sea" there.', "他在那里读了“the old man and the sea”。"),
-    ]
-    assert "half_translated" not in found(texts)[0]

@@ -71,7 +71,7 @@ def compare(
 
 
 def print_comparison(found: Mapping[str, Any]) -> None:
-    """Quality, costs, a figure part by part, rankings, outputs side by side, and what to know."""
+    """Quality, costs, rankings, outputs side by side, and what to know."""
     from rich.console import Console
     from rich.text import Text
 
@@ -79,10 +79,7 @@ def print_comparison(found: Mapping[str, Any]) -> None:
 
     console = Console(highlight=False)
     console.print(Text(wording.heading(found)), soft_wrap=True)
-    console.print(_table(found, "", [""], [*wording.quality(found), *wording.costs(found)]))
-    if parts := wording.parts(found):
-        title, columns, lines = parts
-        console.print(_table(found, title, columns, lines))
+    console.print(_table(found, [*wording.quality(found), *wording.costs(found)]))
     for sentence in wording.rankings(found):
         console.print(Text(sentence), soft_wrap=True)
     if any(place["p_value"] for ranking in found["rankings"] for place in ranking["places"]):
@@ -93,16 +90,12 @@ def print_comparison(found: Mapping[str, Any]) -> None:
         console.print(Text(f"- {note}"), soft_wrap=True)
 
 
-def _table(
-    found: Mapping[str, Any], title: str, columns: Sequence[str], lines: "Sequence[TableRow]"
-) -> "Table":
+def _table(found: Mapping[str, Any], lines: "Sequence[TableRow]") -> "Table":
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE, title=title or None, title_justify="left")
-    for i, column in enumerate(columns):
-        table.add_column(column, justify="right" if i else "left", no_wrap=not i)
+    table = Table("", box=box.SIMPLE)
     for run in found["runs"]:
         table.add_column(Text(run["name"], overflow="fold"), justify="right")
     for line in lines:

@@ -1,7 +1,4 @@
-"""`headway demo`: the main job on a corpus that headway writes itself, English to Chinese.
-
-With `--task language-model` the job is `headway.commands.language_demo`.
-"""
+"""`headway demo`: the main job on a corpus that headway writes itself, English to Chinese."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -38,8 +35,7 @@ MAX_STEPS = 1500
 
 def demo(
     *overrides: Overrides,
-    task: str | None = None,
-    out: Path | None = None,
+    out: Path = FOLDER,
     text: list[str] | None = None,
     budget: str = "",
 ) -> None:
@@ -47,38 +43,24 @@ def demo(
 
     Parameters
     ----------
-    task
-        What is learned: translation, or language-model: a model that counts and one that learns
-        by gradient (a Transformer; --model.type lstm for another) rank sentences and write.
     out
-        Folder for the corpus, what is trained and the pictures: demo, or language-demo. If a demo
-        was begun there, it goes on; if it was finished, its model is used.
+        Folder for the corpus, the run and the pictures: demo. If a demo was begun there, it goes
+        on; if it was finished, its model is used.
     text
-        An English sentence to translate, or one to score, at the end; give it several times for
-        several.
+        An English sentence to translate at the end; give it several times for several.
     budget
         Training time instead of the demo's own, such as 2m.
     """
-    from headway.core.config import merge
-    from headway.tasks import TASKS, brought
-
-    given = parse_overrides(overrides, options=option_names(demo))
-    if budget:
-        given = merge(given, {"training": {"budget": budget}})
-    task = task or next(iter(TASKS))
-    brought(task, "demo", f"--task {task}")(out, given, text or [])
-
-
-def demonstrate_translation(out: Path | None, given: "Sections", texts: Sequence[str]) -> None:
-    """Train, score and use a translator; `given` are settings, `texts` are translated as well."""
     from headway.api import train
     from headway.core.config import merge
     from headway.core.runtime import set_threads
     from headway.demo import EXAMPLES
     from headway.translator import Translator
 
+    given = parse_overrides(overrides, options=option_names(demo))
+    if budget:
+        given = merge(given, {"training": {"budget": budget}})
     budget = given.get("training", {}).get("budget", "")
-    out = out or FOLDER
     parts = corpus()
     write_files(out, parts)
     begun = (out / "run" / "config.toml").exists()  # then it keeps the settings that it has
@@ -95,7 +77,7 @@ def demonstrate_translation(out: Path | None, given: "Sections", texts: Sequence
     set_threads(0)
     translator = Translator.load(run)
     _score(translator, parts, out)
-    _translate(translator, parts, texts or [english for english, _ in EXAMPLES])
+    _translate(translator, parts, text or [english for english, _ in EXAMPLES])
     _draw(translator, parts, out)
     _say_what_next(out)
 
@@ -246,8 +228,6 @@ def _draw(translator: "Translator", parts: "Split", out: Path) -> None:
         )
         if found.right < CHANCE:
             print(f"  which is hardly more than chance: {untrue}")
-        for line in found.legend:
-            print(f"  (no font for these labels was found) {line}")
 
 
 def _about_it(pairs: "Sequence[Pair]") -> "list[PronounSentence]":

@@ -45,9 +45,6 @@ class InspectOptions:
         Put the exact numbers of every layer on the page, however large it gets; without it
         those that fit into 1 MB for one text, the last layer's attention to the source
         first.
-    png
-        Draw every attention of the text into this folder, as PNG files, in the place of the
-        page.
     port
         Of the live page; 0 takes a free one.
     """
@@ -61,7 +58,6 @@ class InspectOptions:
     tag: Annotated[str | None, PARTS] = None
     training: bool = False
     full: bool = False
-    png: Path | None = None
     port: int = 0
 
 
@@ -90,9 +86,6 @@ def inspect(
     page = told.out or (run / "inspect.html" if run.is_dir() else Path(f"{run.name}.html"))
     _refuse_mixed(given, told, page)
     text = None if told.training else _one_text(given, told.target)
-    if told.png is not None:
-        _draw(run, text, told.target, told.tag, told.png)
-        return
     if told.training:
         look_at, found, news = _trainings([run, *map(Path, given)])
     else:
@@ -110,31 +103,17 @@ def inspect(
 def _refuse_mixed(given: Sequence[str], told: InspectOptions, page: Path) -> None:
     """Raise ConfigError for what would mean nothing together, or a page without a place."""
     to_page = bool(told.out) or (told.open and not told.live)
-    if sum((told.json, told.live, told.png is not None, to_page)) > 1:
-        raise ConfigError("--out, --png, --live and --json are four ways to look. Take one.")
-    if not told.json and not told.live and told.png is None:
+    if told.json + told.live + to_page > 1:
+        raise ConfigError("--out, --live and --json are three ways to look. Take one.")
+    if not told.json and not told.live:
         refuse_no_place(page, "--out")
-    of_a_text = ("png", "target", "tag", "off")
+    of_a_text = ("target", "tag", "off")
     meaningless = [name for name in of_a_text if told.training and getattr(told, name)]
     if meaningless:
         raise ConfigError(
             f"--training shows how runs were trained; --{meaningless[0]} is about one text. Leave "
             "one of them out. Other runs are named behind the first."
         )
-
-
-def _draw(run: Path, text: str | None, target: str | None, tag: str | None, folder: Path) -> None:
-    from headway.inspection.attention_picture import draw_pictures
-    from headway.inspection.inspected_model import open_inspected
-    from headway.inspection.opened_runs import texts
-    from headway.inspection.passage_analysis import PassageAnalysis
-
-    inspected = open_inspected(run, tag=tag)
-    passage = inspected.passage_of(text if text is not None else texts(inspected)[0], target)
-    _tell_left_out(passage.left_out, passage.text)
-    for line in draw_pictures(PassageAnalysis(inspected, passage), folder):
-        say(line)
-    say(f"headway: the pictures are in {folder}")
 
 
 def _tell_left_out(n_characters: int, text: str) -> None:

@@ -9,7 +9,7 @@ from typing import get_args
 from headway.version import __version__
 
 VERBS = {
-    "demo": "Train, score and use a translator, or language models, on generated text.",
+    "demo": "Train, score and use a translator on generated sentences.",
     "prepare": "The data doctor: what was read, kept, dropped and why.",
     "train": "Train a translator, or a language model, on your own text.",
     "translate": "Translate text line by line, or fill in a translation file.",
@@ -51,7 +51,7 @@ EXAMPLES = {
         "headway bench http://127.0.0.1:5000 --clients 1,16 --seconds 5",
     ),
     "serve": ("headway serve runs/en-de runs/de-en", "headway serve demo --port 8000"),
-    "demo": ("headway demo", "headway demo --task language-model --budget 3m"),
+    "demo": ("headway demo", 'headway demo --budget 2m --text "I love learning."'),
     "prepare": (
         "headway prepare --source train.en --target train.de --page report.html",
         "headway prepare --pairs memory.tmx --drop all --out cleaned/",

@@ -43,7 +43,6 @@ DEMO_SIZES = 24_000, 300, 500
 """Of the corpus of `headway demo`, which the run that comes with the package learned from: pairs to
 train on, to validate on and to test on."""
 
-_MARK = re.compile(r"[.,?，。？“”]")
 _BEFORE_MARK = re.compile(r"(?<! ) +(?=[.,?])")
 
 
@@ -55,30 +54,20 @@ class Split(NamedTuple):
     test: list[Pair]
 
 
-def sentence(writer: Writer, *, spaced: bool = False) -> Pair:
+def sentence(writer: Writer) -> Pair:
     """One English sentence and its Chinese, with capital letters and punctuation."""
     weights, kinds = zip(*KINDS.values(), strict=True)
     (kind,) = writer.random.choices(kinds, weights)
-    return finished(*kind(writer), spaced=spaced)
+    return finished(*kind(writer))
 
 
-def finished(english: str, chinese: str, *, spaced: bool = False) -> Pair:
-    """The sentence with its capital letter and its full stop, and no space too many.
-
-    `spaced`: words and marks are parted by spaces, in both languages, as models that count words
-    read them; else only English words are.
-    """
+def finished(english: str, chinese: str) -> Pair:
+    """The sentence with its capital letter and its full stop, and no space too many."""
     if not english.endswith("?"):
         english, chinese = f"{english}.", f"{chinese}。"
     english = english[0].upper() + english[1:]
-    if spaced:
-        return _spaced(english), _spaced(chinese)
     english = _BEFORE_MARK.sub("", " ".join(english.split()))
     return english, "".join(chinese.split())
-
-
-def _spaced(text: str) -> str:
-    return " ".join(_MARK.sub(r" \g<0> ", text).split())
 
 
 def generate(n_pairs: int, seed: int) -> list[Pair]:

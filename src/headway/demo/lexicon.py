@@ -144,7 +144,7 @@ def _verb(en: str, zh: str, *rest: str) -> Verb:
 def tables() -> dict[str, Any]:
     """All tables by name, from the files beside this one."""
     found: dict[str, Any] = {}
-    for name in ("words", "patterns", "themes"):
+    for name in ("words", "patterns"):
         text = Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8")
         found |= tomllib.loads(text)
     return found
@@ -175,10 +175,10 @@ def phrases(table: str) -> tuple[Phrase, ...]:
 
 
 @cache
-def nouns(table: str = "nouns") -> tuple[Noun, ...]:
-    """Every noun that can be bought, read, eaten, seen ..., or those of another table."""
+def nouns() -> tuple[Noun, ...]:
+    """Every noun that can be bought, read, eaten, seen .."""
     found = []
-    for en, zh, kinds in _entries(table):
+    for en, zh, kinds in _entries("nouns"):
         one, _, irregular = en.partition("/")
         lead, of, single = one.rpartition(" of ")
         container, pair = lead.partition(" ")[0], f"{lead}{of}".rstrip()

@@ -168,8 +168,6 @@ class HashedTokens(NamedTuple):
     """Which text a word stands in: [tokens]."""
     places: Rows
     """How many words stand before it in its text: [tokens]."""
-    starts: Rows
-    """Where it begins among the characters of the side: [tokens]."""
 
     def counts(self, n_rows: int) -> Rows:
         return np.bincount(self.rows, minlength=n_rows)
@@ -205,7 +203,7 @@ def tokens(side: PairSide) -> HashedTokens:
     rows = np.repeat(np.arange(len(side.texts)), side.lengths + 1)[starts]
     n_before = np.searchsorted(rows, np.arange(len(side.texts)))
     places = np.arange(len(rows)) - n_before[rows]
-    return HashedTokens(hashed(values, starts), rows, places, starts)
+    return HashedTokens(hashed(values, starts), rows, places)
 
 
 def hashed(values: Hashes, starts: Rows) -> Hashes:

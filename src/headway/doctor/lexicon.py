@@ -77,8 +77,6 @@ class Evidence(NamedTuple):
     """How many words stand before it in its text: [tokens]."""
     nats: Floats
     """For the sides' belonging together, if above 0: [tokens]."""
-    starts: Ids
-    """Where it begins among the characters of its side: [tokens]."""
 
     def total(self, n_rows: int) -> Floats:
         """[pairs]."""
@@ -103,7 +101,7 @@ class CooccurrenceLexicon:
             ids, rows = known[n][mine], both[n].rows[mine]
             there = _found(ids, rows, side.partners, known[1 - n], both[1 - n].rows)
             nats = np.where(there, side.found[ids], side.missed[ids])
-            said.append(Evidence(rows, both[n].places[mine], nats, both[n].starts[mine]))
+            said.append(Evidence(rows, both[n].places[mine], nats))
         return said[0], said[1]
 
 

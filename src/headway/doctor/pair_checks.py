@@ -1,11 +1,9 @@
-"""Do the sides of a pair belong together, as a whole and to the end, and is all of it translated?
+"""Do the sides of a pair belong together, as a whole and to the end?
 
 What is usual is learned from a sample of the corpus itself before it is gone through; no model of
 any language is needed. Where it is too small to learn from, nothing is said.
 """
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -16,7 +14,6 @@ from headway.core.cleaning import Pair
 from headway.corpora.corpus import Direction
 from headway.doctor.batches import (
     HashedTokens,
-    Hashes,
     Marks,
     PairBatch,
     PairSide,
@@ -27,7 +24,6 @@ from headway.doctor.findings import FindingsLog, Symptom
 from headway.doctor.lexicon import CooccurrenceLexicon, Evidence, learned
 from headway.languages.scripts import LAST
 from headway.languages.sentences import ENDS
-from headway.localization.placeholders.patterns import find
 
 Floats = NDArray[np.float64]
 
@@ -106,35 +102,6 @@ def has_end(side: PairSide) -> Marks:
     return _IS_END[side.codes[last]] & (side.lengths > 0)
 
 
-class SideWords(NamedTuple):
-    hashes: Hashes
-    """Ascending: [words]."""
-    odds: Floats
-    """Log-odds, above 0 for a word of the source side: [words]."""
-
-    @classmethod
-    def of(cls, source: HashedTokens, target: HashedTokens) -> "SideWords":
-        """Count the words of both sides of some pairs."""
-        hashes = np.unique(np.concatenate([source.hashes, target.hashes]))
-        counts = []
-        for side in (source, target):
-            places = np.searchsorted(hashes, side.hashes)
-            counts.append(np.bincount(places, minlength=len(hashes)) + 0.5)
-        rates = [np.log(one / one.sum()) for one in counts]
-        often = counts[0] + counts[1] > _OWNED_OFTEN
-        return cls(hashes[often], (rates[0] - rates[1])[often])
-
-    def side_of(self, found: HashedTokens) -> Floats:
-        """The log-odds of each word; 0 for one that is hardly known: [tokens]."""
-        if not len(self.hashes):
-            return np.zeros(len(found.hashes))
-        places = np.minimum(np.searchsorted(self.hashes, found.hashes), len(self.hashes) - 1)
-        return np.where(self.hashes[places] == found.hashes, self.odds[places], 0.0)
-
-
-_OWNED_OFTEN = 5
-
-
 UNRELATED_PAIR = Symptom(
     "unrelated_pair",
     "pairs whose sides do not belong together",
@@ -154,15 +121,6 @@ TRUNCATED = Symptom(
     tolerated=0.005,
     serious=0.02,
 )
-HALF_TRANSLATED = Symptom(
-    "half_translated",
-    "targets that are translated in part only",
-    "Words of the source stand in the target as they are, among words of the other language. A "
-    "model learns to leave words untranslated.",
-    "Translate or remove them (--drop half_translated); titles and quotations may stay.",
-    tolerated=0.001,
-    serious=0.02,
-)
 SAMPLE_PAIRS = 40_000
 """Pairs that are learned from, at most."""
 SAMPLE_CHARACTERS = 4_000_000
@@ -176,14 +134,6 @@ _MOST_BY_WORDS = 8.0  # nats that the words at the end may say for a cut
 _BY_WORDS = 0.7  # they depend on each other
 _TAIL = 0.5  # of the source's words
 _LEAST_LENGTH = 15  # characters of a source that may be cut off
-_FOREIGN = 2.0  # nats for the side
-_CANDIDATE = 0.1  # share of foreign words
-_HALF = 0.25
-_TERM = 4  # words
-_SIGNS = re.compile(r"[={}\[\]<>_;\\]|>>>|\w\(")
-_MOST_SIGNS = 3  # of program text that are in prose as well
-_LETTERS = re.compile(r"[^\W\d_]+")
-_QUOTED = re.compile(r"[\"“„«»”‚‘'`][^\"“”„«»‚‘’'`]{2,}[\"“”»«’'`]")
 
 
 class _UsualOverlap(NamedTuple):
@@ -191,11 +141,10 @@ class _UsualOverlap(NamedTuple):
 
     lexicon: CooccurrenceLexicon | None
     habits: HabitExaminer
-    owned: SideWords
 
 
 class TranslationCheck:
-    symptoms = UNRELATED_PAIR, TRUNCATED, HALF_TRANSLATED
+    symptoms = UNRELATED_PAIR, TRUNCATED
 
     def __init__(
         self,
@@ -221,7 +170,6 @@ class TranslationCheck:
             evidence = known.lexicon.evidence(both)
             told = self._tell_unrelated(batch, evidence)
             self._tell_truncated(batch, known.habits, both[0], evidence[0], told)
-        self._tell_half_translated(batch, known.owned, both)
 
     def _tell_unrelated(
         self, batch: PairBatch, evidence: tuple[Evidence, Evidence]
@@ -255,61 +203,7 @@ class TranslationCheck:
         for row in np.flatnonzero(marks & ~told):
             self._log.take(TRUNCATED, batch.pairs[row], sure=float(nats[row]))
 
-    def _tell_half_translated(
-        self, batch: PairBatch, owned: SideWords, both: tuple[HashedTokens, HashedTokens]
-    ) -> None:
-        odds = [owned.side_of(side) for side in both]
-        target = both[1]
-        foreign = np.bincount(target.rows[odds[1] > _FOREIGN], minlength=len(batch.pairs))
-        share = foreign / np.maximum(target.counts(len(batch.pairs)), 1)
-        for row in np.flatnonzero((foreign >= 1) & (share >= _CANDIDATE)):
-            pair = batch.pairs[row]
-            found = _left_in(pair, owned)
-            if found:
-                self._log.take(HALF_TRANSLATED, pair, _words(found), sure=float(len(found)))
-
 
 def _learned(sample: PairBatch) -> _UsualOverlap:
     both = tokens(sample.source), tokens(sample.target)
-    return _UsualOverlap(
-        learned(both, len(sample.pairs)), HabitExaminer(sample), SideWords.of(*both)
-    )
-
-
-def _left_in(pair: Pair, owned: SideWords) -> list[str]:
-    """The words of the source that stand in the target as they are, if these are too many.
-
-    Codes, quotations, and words with a capital letter, which may be names, do not count.
-    """
-    if " " not in pair.target or len(_SIGNS.findall(pair.target)) > _MOST_SIGNS:
-        return []
-    if pair.source.count(" ") < _TERM and pair.source.lower() in pair.target.lower():
-        return []  # a term beside its translation
-    target = _QUOTED.sub(" ", _without_codes(pair.target))
-    side = PairSide([target])
-    found = tokens(side)
-    odds = owned.side_of(found)
-    of_source = Counter(word.lower() for word in _LETTERS.findall(_without_codes(pair.source)))
-    left: list[str] = []
-    n_own = 0
-    for start, odd in zip(found.starts.tolist(), odds.tolist(), strict=True):
-        word = match[0] if (match := _LETTERS.match(target, start)) else ""
-        if odd < -1:
-            n_own += 1
-        elif odd > -0.5 and len(word) > 1 and word.islower() and of_source[word] > 0:
-            of_source[word] -= 1
-            left.append(word)
-    sure = sum(odd > _FOREIGN for odd in odds.tolist())
-    many = len(left) >= 2 and sure >= 1 and len(left) >= _HALF * (len(left) + n_own)
-    return left if many and n_own else []
-
-
-def _without_codes(text: str) -> str:
-    for start, end, _ in reversed(list(find(text))):
-        text = text[:start] + " " + text[end:]
-    return text
-
-
-def _words(found: list[str]) -> str:
-    shown = " ".join(found[:6]) + (" .." if len(found) > 6 else "")
-    return f"left as it was: {shown}"
+    return _UsualOverlap(learned(both, len(sample.pairs)), HabitExaminer(sample))

@@ -1,8 +1,7 @@
-"""Attention as PNG pictures: who looks at whom, one panel a head; and fonts that can label them."""
+"""Attention as a PNG picture: who looks at whom, one panel a head."""
 
 import logging
 import math
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,9 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
-
-from headway.core.errors import ConfigError
-from headway.inspection.passage_analysis import PassageAnalysis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,13 +37,10 @@ class AttentionMap:
     """The row that the picture is about, from 0: it is framed and its largest weight written."""
 
 
-def draw_attention(maps: Sequence[AttentionMap], path: Path, *, title: str = "") -> list[str]:
+def draw_attention(maps: Sequence[AttentionMap], path: Path, *, title: str = "") -> None:
     """Write a PNG with the maps side by side: a large panel each, and all its heads below it.
 
-    The colours of all panels mean the same. In a large panel a dot marks each row's largest
-    weight. Where no installed font has the characters of the labels, these are numbered; the
-    returned lines say what the numbers stand for, and there are none otherwise. Titles are in the
-    language of the program.
+    The colours of all panels mean the same. In a large panel a dot marks each row's largest weight.
     """
     from matplotlib.figure import Figure
 
@@ -64,14 +57,8 @@ def draw_attention(maps: Sequence[AttentionMap], path: Path, *, title: str = "")
     ratios = [*[1.0] * len(maps), 0.03], [height, small * n_small_rows]
     grid = figure.add_gridspec(2, len(maps) + 1, width_ratios=ratios[0], height_ratios=ratios[1])
     strongest = max(float(each.weights.max()) for each in maps)
-    legend: list[str] = []
     for i, each in enumerate(maps):
-        where = f"picture {i + 1}, " if len(maps) > 1 else ""
-        drawn = [
-            _drawable(names, font, f"{where}{axis}", legend)
-            for axis, names in (("rows", each.rows), ("columns", each.columns))
-        ]
-        image = _draw_large(figure.add_subplot(grid[0, i]), each, drawn, strongest, font)
+        image = _draw_large(figure.add_subplot(grid[0, i]), each, strongest, font)
         heads = grid[1, i].subgridspec(n_small_rows, _SMALL_A_ROW)
         for head, weights in enumerate(each.weights):
             axes = figure.add_subplot(heads[divmod(head, _SMALL_A_ROW)], xticks=[], yticks=[])
@@ -83,28 +70,15 @@ def draw_attention(maps: Sequence[AttentionMap], path: Path, *, title: str = "")
     bar.set_label("attention weight")
     with quiet_matplotlib():
         figure.savefig(path, format="png")
-    return legend
-
-
-def _drawable(
-    labels: Sequence[str], font: "FontProperties | None", axis: str, legend: list[str]
-) -> Sequence[str]:
-    """The labels, or their numbers, which a further line of the `legend` explains."""
-    if font is not None or font_for("".join(labels)) is not None:
-        return labels
-    named = " ".join(f"{number} {label}" for number, label in enumerate(labels, 1))
-    legend.append(f"{axis}: {named}")
-    return [str(number) for number in range(1, len(labels) + 1)]
 
 
 def _draw_large(
     axes: "Axes",
     each: AttentionMap,
-    labels: Sequence[Sequence[str]],
     strongest: float,
     font: "FontProperties | None",
 ) -> "AxesImage":
-    rows, columns = labels
+    rows, columns = each.rows, each.columns
     weights = each.weights.mean(axis=0) if each.head is None else each.weights[each.head]
     image = axes.imshow(weights, cmap=_COLOURS, vmin=0.0, vmax=strongest, aspect="auto")
     axes.xaxis.tick_top()
@@ -145,30 +119,20 @@ def _mark_focus(axes: "Axes", weights: Float[np.ndarray, "rows columns"], row: i
     axes.get_xticklabels()[column].set_color(_MARK)
 
 
-_CHINESE = re.compile(
-    "noto.?sans.?(cjk|sc)|sourcehansans|msyh|deng|simhei|pingfang|wqy|cjk|han", re.I
-)
-"""In file names of Linux, Windows and macOS."""
-
 EVERYDAY_GLYPHS = Path(__file__).with_name("everyday_glyphs.otf")
 """The characters of the demo's corpus, so that its pictures are whole on any machine."""
 
 
 def font_for(text: str) -> "FontProperties | None":
-    """A font that has every character of `text`: matplotlib's own, ours, an installed one, or None.
-
-    Fonts are looked for on the disk each time, so one that was just installed is found.
-    """
-    from matplotlib.font_manager import FontProperties, findfont, findSystemFonts
+    """A font that has every character of `text`: matplotlib's own, ours, or None."""
+    from matplotlib.font_manager import FontProperties, findfont
+    from matplotlib.ft2font import FT2Font
 
     needed = {ord(character) for character in text if not character.isspace()}
     with quiet_matplotlib():
         for path in (findfont(FontProperties(family="DejaVu Sans")), str(EVERYDAY_GLYPHS)):
-            if _covers(path, needed):
-                return FontProperties(fname=path)
-        chinese_first = sorted(findSystemFonts(), key=lambda path: not _CHINESE.search(path))
-        for path in chinese_first:
-            if _covers(path, needed):
+            font = FT2Font(path)
+            if all(font.get_char_index(character) for character in needed):
                 return FontProperties(fname=path)
     return None
 
@@ -183,45 +147,3 @@ def quiet_matplotlib() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(before)
-
-
-def _covers(path: str, needed: set[int]) -> bool:
-    from matplotlib.ft2font import FT2Font
-
-    try:
-        font = FT2Font(path)
-    except (OSError, RuntimeError):  # a damaged file, or a kind that FreeType does not read
-        return False
-    return all(font.get_char_index(character) for character in needed)
-
-
-_WEIGHTS = ".weights"
-MOST_TOKENS = 120
-"""Of a picture: beyond, its labels cannot be read and its file is large."""
-
-
-def draw_pictures(analysis: PassageAnalysis, folder: Path) -> Iterator[str]:
-    """Write them, named as the parts of the model are, such as `decoder.1.cross.png`.
-
-    Gives the lines that explain numbers in the place of labels that no installed font can draw.
-    Raises ConfigError for a model without attention, and for a text that is too long.
-    """
-    names = [name.removesuffix(_WEIGHTS) for name in analysis.trace if name.endswith(_WEIGHTS)]
-    if not names:
-        model_type = analysis.inspected.settings.model_type
-        raise ConfigError(f"--png draws attention; a model of type {model_type} has none.")
-    passage = analysis.passage
-    source, fed = analysis.shown(passage.source), analysis.shown(passage.fed)
-    if max(len(source), len(fed)) > MOST_TOKENS:
-        raise ConfigError(
-            f"--png draws texts of at most {MOST_TOKENS} tokens; this one has "
-            f"{max(len(source), len(fed))}. The page has all of it: leave --png out."
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in names:
-        weights = analysis.trace[name + _WEIGHTS]
-        rows = source if name.startswith("encoder") else fed
-        columns = source if name.endswith("cross") else rows
-        file = folder / f"{name}.png"
-        for line in draw_attention([AttentionMap(weights, rows, columns, name)], file, title=name):
-            yield f"{file.name}: {line}"

@@ -68,8 +68,6 @@ class Findings(NamedTuple):
     """Of each sentence that was drawn: on the antecedent, and on the rival."""
     right: float
     """Share of the sentences that were counted in which it looks more at the antecedent."""
-    legend: list[str]
-    """Lines that explain numbered labels, where no font can draw them."""
 
 
 def look_of_encoder(found: "Attention", sentence: PronounSentence) -> Look:
@@ -135,7 +133,7 @@ def draw_pronouns(
         for one, (text, *_) in zip(looks, shown, strict=True)
     ]
     where = f"layer {head.layer}, head {head.head}, counted from 0"
-    legend = draw_attention(maps, path, title=f"{title} ({where})")
+    draw_attention(maps, path, title=f"{title} ({where})")
     n_layers, n_heads = looks[0].weights.shape[:2]
     right = float(np.mean([meant > rival for meant, rival in on_nouns(counted, head)]))
-    return Findings(head, n_layers, n_heads, on_nouns(looks, head), right, legend)
+    return Findings(head, n_layers, n_heads, on_nouns(looks, head), right)

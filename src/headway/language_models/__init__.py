@@ -10,7 +10,6 @@ VERBS = {
     "inspect": "headway.inspection.opened_runs:opened_language_model",
     "compare": "headway.study.compared_language_models:entrant",
     "count": "headway.study.operation_counting:PASS_OF_TEXT",
-    "demo": "headway.commands.language_demo:demonstrate_language_models",
     "export arpa": "headway.language_models.exchange:export_arpa",
     "export word2vec": "headway.language_models.exchange:export_word2vec",
     "export word2vec-binary": "headway.language_models.exchange:export_word2vec_binary",

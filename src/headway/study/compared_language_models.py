@@ -13,7 +13,7 @@ from headway.core.bleu import Counts, Scores, SentenceStatistics
 from headway.core.disk import checksum, digest
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import check_file
-from headway.language_models.evaluation import accuracy, positions
+from headway.language_models.evaluation import accuracy
 from headway.language_models.texts import (
     COUNTING,
     ReadingReport,
@@ -27,8 +27,6 @@ from headway.study.compared_runs import (
     ComparisonRequest,
     Entrant,
     Figure,
-    FigurePart,
-    Parts,
     Rows,
     RunResults,
     Work,
@@ -143,17 +141,11 @@ def work_of(model: TrainedLanguageModel, rows: Rows) -> Work:
             "among the five likeliest, %": 100.0 * hits.among_five,
             "unknown words, % of the tokens": 100.0 * n_unknown / len(ids),
         }
-        by = positions(model.scorer, ids)
-        parts = Parts(
-            "Perplexity per token by its place in what is seen",
-            "tokens",
-            [FigurePart(label, None, value) for label, value in by.items()],
-        )
         lengths = np.array([len(line) + 1 for line in encoded])
         starts = np.concatenate([[0], lengths.cumsum()[:-1]])
         nats = -np.add.reduceat(log_probs, starts)
         figures = figures_of(model, rows, lines, nats, lengths, n_unknown)
-        return RunResults(figures, output, parts, others)
+        return RunResults(figures, output, others)
 
     return Work(
         all=lambda: model.scorer.stream(ids),

@@ -60,24 +60,6 @@ class Figure:
     """So many are told."""
 
 
-class FigurePart(NamedTuple):
-    """A figure of some of the examples."""
-
-    label: str
-    examples: int | None
-    """How many; None where examples are not what is counted."""
-    value: float
-
-
-class Parts(NamedTuple):
-    """A figure part by part."""
-
-    title: str
-    unit: str
-    """What the labels count."""
-    rows: list[FigurePart]
-
-
 @dataclass(frozen=True)
 class RunResults:
     """What came out of a run's work."""
@@ -86,7 +68,6 @@ class RunResults:
     """The first one first: it stands for the run."""
     output: Callable[[int], str]
     """What it makes of an example, to be read beside that of others."""
-    parts: Parts | None = None
     others: Mapping[str, float] = field(default_factory=dict)
     """Figures that nobody is ranked by."""
 

@@ -15,7 +15,6 @@ from headway.core.search import METHODS
 from headway.corpora.corpus import Corpus, languages
 from headway.corpora.mixing import Use
 from headway.metrics.corpus_scores import bleu_by_language, chrf_statistics
-from headway.metrics.evaluation import ScoredSystem, by_length, lengths_in_tokens
 from headway.operations.shipped import open_folder
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
@@ -23,8 +22,6 @@ from headway.study.compared_runs import (
     ComparisonRequest,
     Entrant,
     Figure,
-    FigurePart,
-    Parts,
     Rows,
     RunResults,
     Work,
@@ -187,10 +184,8 @@ def work_of(translator: Translator, rows: Rows, uses: Uses) -> Work:
             Figure("BLEU", bleu, True, holds_for),
             Figure("chrF", chrf_statistics(outputs, references), True, holds_for),
         ]
-        lengths = of_each(given, [uses[row].source_language for row in rows], lengths_in_tokens)
-        parts = bleu_by_length(ScoredSystem({"bleu": bleu}, exact), lengths)
         others = {"exactly right, %": 100.0 * float(exact.mean())}
-        return RunResults(figures, outputs.__getitem__, parts, others)
+        return RunResults(figures, outputs.__getitem__, others)
 
     return Work(
         all=lambda: of_each(given, tags, translated),
@@ -210,12 +205,3 @@ def of_each(
         rows = [row for row, other in enumerate(groups) if other == group]
         made.update(zip(rows, make([texts[row] for row in rows], group), strict=True))
     return [made[row] for row in range(len(texts))]
-
-
-def bleu_by_length(found: ScoredSystem, lengths: Sequence[int]) -> Parts:
-    """BLEU by length of the source."""
-    rows = []
-    for bucket in by_length(found, lengths):
-        last = "" if bucket.longest is None else bucket.longest
-        rows.append(FigurePart(f"{bucket.shortest}-{last}", bucket.sentences, bucket.bleu))
-    return Parts("BLEU by length of the source", "tokens", rows)

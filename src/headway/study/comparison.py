@@ -189,12 +189,9 @@ def worked(entrant: Entrant, rows: Rows) -> tuple[RunResults, dict[str, Any]]:
             "signature": score.signature,
             "holds_for": dict(figure.holds_for),
         }
-    parts = examined.parts
     return examined, {
         "figures": figures,
         "others": {name: finite(value) for name, value in examined.others.items()},
-        "parts": parts
-        and {"title": parts.title, "unit": parts.unit, "rows": [p._asdict() for p in parts.rows]},
         "latency_s": alone,
         "examples_per_s": len(rows) / whole.seconds,
         "peak_bytes": whole.peak_bytes,

@@ -29,7 +29,6 @@ def page(found: Mapping[str, Any]) -> str:
         f"<p>{escape(wording.heading(found))}.</p>",
         *_rankings(found),
         *_figures(found),
-        *_parts(found),
         *_curves(found),
         *_side_by_side(found),
         *_notes(found),
@@ -57,17 +56,9 @@ def _figures(found: Mapping[str, Any]) -> Iterator[str]:
     quality = wording.quality(found)
     if quality:
         yield "<h2>Quality</h2>"
-        yield _table(found, "Figures with their 95 % intervals", [""], quality)
+        yield _table(found, "Figures with their 95 % intervals", quality)
     yield "<h2>Cost</h2>"
-    yield _table(found, "Size, training, speed and memory", [""], wording.costs(found))
-
-
-def _parts(found: Mapping[str, Any]) -> Iterator[str]:
-    if not (parts := wording.parts(found)):
-        return
-    title, columns, rows = parts
-    yield f"<h2>{escape(title)}</h2>"
-    yield _table(found, title, columns, rows)
+    yield _table(found, "Size, training, speed and memory", wording.costs(found))
 
 
 def _curves(found: Mapping[str, Any]) -> Iterator[str]:
@@ -128,10 +119,8 @@ def _notes(found: Mapping[str, Any]) -> Iterator[str]:
         yield f'<p class="soft">{escape(name)}: <code>{escape(signature)}</code></p>'
 
 
-def _table(
-    found: Mapping[str, Any], caption: str, columns: Sequence[str], rows: Sequence[wording.TableRow]
-) -> str:
-    names = [*columns, *(run["name"] for run in found["runs"])]
+def _table(found: Mapping[str, Any], caption: str, rows: Sequence[wording.TableRow]) -> str:
+    names = ["", *(run["name"] for run in found["runs"])]
     return table([names, *((row.name, *row.cells) for row in rows)], caption)
 
 

@@ -1,6 +1,5 @@
 """A comparison in words: rows of tables and sentences, for the terminal and the page."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -54,28 +53,6 @@ def costs(found: Mapping[str, Any]) -> list[TableRow]:
     return [line for line in lines if set(line.cells) != {NOTHING}]
 
 
-def parts(found: Mapping[str, Any]) -> tuple[str, list[str], list[TableRow]] | None:
-    """A title, the names of the first columns, and a figure part by part."""
-    of_each = [run.get("parts") for run in found["runs"]]
-    first = next((one for one in of_each if one), None)
-    if first is None:
-        return None
-    rows: dict[str, dict[int, Mapping[str, Any]]] = {}
-    for i, one in enumerate(of_each):
-        for row in one["rows"] if one else ():
-            rows.setdefault(row["label"], {})[i] = row
-    counts = [{row["examples"] for row in of_run.values()} for of_run in rows.values()]
-    same = len(rows) == len(first["rows"]) and all(len(one) == 1 for one in counts)
-    counted = same and counts != [{None}] * len(counts)
-    lines = []
-    for label, of_run in sorted(rows.items(), key=lambda item: _first_number(item[0])):
-        values = [_number(of_run[i]["value"]) if i in of_run else NOTHING
-                  for i in range(len(of_each))]  # fmt: skip
-        some = next(iter(of_run.values()))
-        lines.append(TableRow(label, [f"{some['examples']:,}", *values] if counted else values))
-    return first["title"], [first["unit"], *(["examples"] if counted else [])], lines
-
-
 def rankings(found: Mapping[str, Any]) -> Iterator[str]:
     """A sentence for each: the order with differences and p-values, or why there is none."""
     for ranking in found["rankings"]:
@@ -120,12 +97,6 @@ def duration(seconds: float) -> str:
 
 def megabytes(n: int) -> str:
     return f"{n / 1e6:,.1f} MB"
-
-
-def _first_number(label: str) -> float:
-    """What a label such as "6-10" begins with; others come last."""
-    digits = label.partition("-")[0]
-    return float(digits) if digits.isdecimal() else math.inf
 
 
 def _interval(figure: Mapping[str, Any]) -> str:
