@@ -14,8 +14,10 @@ from services import (
 from starlette.testclient import TestClient
 
 from headway.serving.app import application
+from headway.serving.corrections import Corrections
 from headway.serving.keys import ApiKeys, new_key
-from headway.serving.requests import RefusedError
+from headway.serving.memories import KnownTranslations
+from headway.serving.requests import Pair, RefusedError
 
 
 @pytest.fixture
@@ -199,3 +201,38 @@ def test_hostile_values_never_break_it(client: TestClient) -> None:
             answer = client.post("/translate", content=json.dumps(request))
             assert answer.status_code in (200, 400), (name, value)
         client.post("/detect", content=json.dumps({"q": value}))
+
+
+def test_a_suggestion_is_a_correction(tmp_path: Path) -> None:
+    service = ShoutingService()
+    asked = client_of(service)
+    request = {"q": "a dog", "s": "狗", "source": "en", "target": "zh-CN"}
+    disabled = {"error": "Suggestions are disabled on this server."}
+    assert status_and_json(asked.post("/suggest", json=request)) == (403, disabled)
+    kept = Corrections(tmp_path)
+    service.known = KnownTranslations(kept)
+    assert asked.get("/frontend/settings").json()["suggestions"] is True
+    for kind in ("json", "data"):
+        answer = asked.post("/suggest", **{kind: request})
+        assert status_and_json(answer) == (200, {"success": True})
+    assert kept.exact(Pair("en", "zh"), "a dog") == "狗"
+    for name in request:
+        without = {key: value for key, value in request.items() if key != name}
+        words = f"Invalid request: missing {name} parameter"
+        assert status_and_json(asked.post("/suggest", json=without)) == (400, {"error": words})
+    for source in ("auto", "zh"):
+        refused = asked.post("/suggest", json={**request, "source": source})
+        assert status_and_json(refused) == (400, {"error": f"{source} is not supported"})
+    for value in HOSTILE_VALUES:
+        for name in request:
+            content = json.dumps({**request, name: value})
+            assert asked.post("/suggest", content=content).status_code in (200, 400)
+    kept.close()
+
+
+def test_a_language_into_itself_is_not_refused(
+    client: TestClient, service: ShoutingService
+) -> None:
+    request = {"q": "a", "source": "en-US", "target": "en-GB"}
+    assert client.post("/translate", json=request).status_code == 200
+    assert (service.asked[-1].source, service.asked[-1].target) == ("en", "en")

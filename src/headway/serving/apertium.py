@@ -13,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from headway.languages.detection import detect
 from headway.serving.doors import STATUS, Handler, body_of, route, told
 from headway.serving.guard import guard_key
 from headway.serving.language_codes import (
@@ -40,8 +39,8 @@ def routes(service: Service) -> list[Route]:
     async def identify(request: Request) -> Response:
         """Languages and how probable they are."""
         text = _argument(await _fields_of(request), "q")
-        language, sureness = await anyio.to_thread.run_sync(detect, text)
-        return JSONResponse({three_letters(language): sureness})
+        found = await anyio.to_thread.run_sync(service.detect, text)
+        return JSONResponse({three_letters(one.language): one.sureness for one in found})
 
     async def names(request: Request) -> Response:
         """English names, whichever locale is asked for."""

@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from headway.serving.doors import STATUS, body_of, caller_of, route, told
-from headway.serving.language_codes import served_code, short, sources, targets
+from headway.serving.language_codes import same_or_into, served_code, short, sources
 from headway.serving.requests import AUTO, Answer, RefusedError, TranslationRequest
 from headway.serving.service import Service
 
@@ -23,7 +23,7 @@ def routes(service: Service) -> list[Route]:
         if own_source is None:
             raise RefusedError("language", f"{short(source)} is not translated here")
         within = None if own_source == AUTO else own_source
-        own_target = served_code(target, targets(service, within))
+        own_target = same_or_into(service, within, target)
         if own_target is None:
             raise RefusedError("language", f"nothing is translated into {short(target)} here")
         wanted = TranslationRequest(texts, own_target, own_source)

@@ -23,7 +23,7 @@ from headway.serving.glossary_store import (
     terms_of,
 )
 from headway.serving.guard import key_in
-from headway.serving.language_codes import english_name, served_code, sources, targets
+from headway.serving.language_codes import english_name, same_or_into, served_code, sources, targets
 from headway.serving.requests import AUTO, RefusedError, TranslationRequest
 from headway.serving.service import Service
 
@@ -237,8 +237,8 @@ def pair_of(service: Service, given: Mapping[str, Any]) -> tuple[str, str]:
         own_source = served_code(source, sources(service)) if isinstance(source, str) else None
     if own_source is None:
         raise not_supported("source_lang")
-    every = targets(service, None if own_source == AUTO else own_source)
-    own_target = served_code(target, every) if isinstance(target, str) else None
+    given_source = None if own_source == AUTO else own_source
+    own_target = same_or_into(service, given_source, target) if isinstance(target, str) else None
     if own_target is None:
         raise not_supported("target_lang")
     return own_source, own_target

@@ -1,13 +1,16 @@
 """Codes of languages as clients write them: which is meant, and its name in English."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 
 from headway.languages.codes import base
 from headway.languages.detection import TWO_LETTERS
+from headway.serving.runs import OTHERS, between
 from headway.serving.service import Service
 
+LONGEST = 100
+"""Characters of a code that are looked at."""
 _NAMES = """
     aa Afar|ab Abkhazian|af Afrikaans|ak Akan|am Amharic|an Aragonese|ar Arabic|as Assamese
     av Avaric|ay Aymara|az Azerbaijani|ba Bashkir|be Belarusian|bg Bulgarian|bm Bambara|bn Bengali
@@ -73,34 +76,20 @@ def served_code(asked: str, codes: Iterable[str]) -> str | None:
 
     A region or a script that no code has is no other language: `en-GB` is `en`, or `en-US`.
     """
-    served = list(codes)
-    wanted = _parts(asked)
-    if not wanted:
-        return None
-    ranked = [(_likeness(wanted, _parts(code)), code) for code in served]
-    best = max(ranked, key=lambda one: one[0], default=(0, ""))
-    return best[1] if best[0] else None
+    wanted = _as_served(asked[:LONGEST])
+    found = min(codes, key=lambda code: between(code, wanted), default=None)
+    return found if found is not None and between(found, wanted) < OTHERS else None
 
 
-def _parts(code: str) -> list[str]:
-    """Language, script and region in lower case, of Chinese the script alone."""
+def _as_served(code: str) -> str:
+    """In two letters where there are two; of Chinese the script alone, in place of a region."""
     code = _SHORT.get(code.lower(), code.lower())
-    language, *rest = [part for part in re.split("[-_@]", code) if part] or [""]
-    language = TWO_LETTERS.get(language, language)
-    if language in ("cmn", "chi"):
-        language = "zh"
+    language, *rest = re.split("[-_@]", code)
+    language = {"cmn": "zh", "chi": "zh"}.get(language, TWO_LETTERS.get(language, language))
     if language == "zh":
         scripts = [_CHINESE.get(part, part) for part in rest]
         rest = [part for part in scripts if part in ("hans", "hant")][:1]
-    return [language, *rest] if language else []
-
-
-def _likeness(wanted: Sequence[str], code: Sequence[str]) -> int:
-    if wanted[:1] != code[:1]:
-        return 0
-    if list(wanted) == list(code):
-        return 3
-    return 2 if len(code) == 1 else 1
+    return "-".join([language, *rest])
 
 
 def sources(service: Service) -> list[str]:
@@ -112,6 +101,13 @@ def targets(service: Service, source: str | None = None) -> list[str]:
     """The languages that something, or one language, is translated into."""
     pairs = service.runs.pairs
     return list(dict.fromkeys(one.target for one in pairs if source in (None, one.source)))
+
+
+def same_or_into(service: Service, source: str | None, target: str) -> str | None:
+    """The target that is meant: one that a source (None: any) is translated into, or the source
+    itself, whose texts stay as they are."""
+    into = targets(service, source)
+    return served_code(target, into) or served_code(target, [source] if source else [])
 
 
 def short(value: object, n_characters: int = 40) -> str:

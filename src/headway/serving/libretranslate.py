@@ -16,8 +16,15 @@ from headway.serving.apertium import translation as apertium_translation
 from headway.serving.doors import STATUS, body_of, route, told
 from headway.serving.file_translation import KINDS
 from headway.serving.guard import guard_key
-from headway.serving.language_codes import english_name, served_code, short, sources, targets
-from headway.serving.requests import AUTO, Answer, RefusedError, TranslationRequest
+from headway.serving.language_codes import (
+    english_name,
+    same_or_into,
+    served_code,
+    short,
+    sources,
+    targets,
+)
+from headway.serving.requests import AUTO, Answer, Pair, RefusedError, TranslationRequest
 from headway.serving.service import Service
 
 MOST_ALTERNATIVES = 10
@@ -26,11 +33,12 @@ LEAST_SHARE = 0.01
 
 
 def routes(service: Service) -> list[Route]:
-    """`/translate`, `/detect`, `/languages`, `/frontend/settings`."""
+    """`/translate`, `/detect`, `/suggest`, `/languages`, `/frontend/settings`."""
     door = LibreTranslateDoor(service)
     return [
         route("/translate", door.translate, refuse=in_own_words, key_in_body=True),
         route("/detect", door.detect, refuse=in_own_words, key_in_body=True),
+        route("/suggest", door.suggest, refuse=in_own_words, key_in_body=True, works=False),
         route("/languages", door.languages, methods=("GET",), is_open=True),
         route("/frontend/settings", door.settings, methods=("GET",), is_open=True),
     ]
@@ -103,6 +111,20 @@ class LibreTranslateDoor:
         likely = [one for n, one in enumerate(ranked) if not n or one[1] >= LEAST_SHARE]
         return JSONResponse([_detected(language, share) for language, share in likely])
 
+    async def suggest(self, request: Request) -> Response:
+        """Keep a translation as it should have been, among the corrections."""
+        given = await fields_of(request)
+        await guard_key(request, key_of(given))
+        corrections = self.service.known.corrections
+        if corrections is None:
+            return JSONResponse({"error": "Suggestions are disabled on this server."}, 403)
+        text, suggested = (parameter(given, name) for name in ("q", "s"))
+        pair = Pair(*pair_of(self.service, given))
+        if pair not in self.service.runs.pairs:
+            raise RefusedError("language", f"{short(given['source'])} is not supported")
+        await anyio.to_thread.run_sync(corrections.add, pair, text, suggested)
+        return JSONResponse({"success": True})
+
     async def languages(self, request: Request) -> Response:
         """Every language, and what it is translated into."""
         codes = dict.fromkeys([*sources(self.service), *targets(self.service)])
@@ -123,7 +145,7 @@ class LibreTranslateDoor:
                 "frontendTimeout": 500,
                 "apiKeys": has_keys,
                 "keyRequired": has_keys,
-                "suggestions": False,
+                "suggestions": self.service.known.corrections is not None,
                 "filesTranslation": True,
                 "supportedFilesFormat": list(KINDS),
                 "language": {
@@ -142,7 +164,7 @@ def pair_of(service: Service, given: Mapping[str, Any]) -> tuple[str, str]:
     own_target = _known(target, known)
     if own_source == AUTO:
         return AUTO, own_target
-    there = served_code(target, targets(service, own_source))
+    there = same_or_into(service, own_source, target)
     if there is None:
         into, out_of = (f"{english_name(code)} ({code})" for code in (own_target, own_source))
         raise RefusedError(
