@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from headway.engine.feeding import EngineThreads
 from headway.serving import scheduler
 from headway.serving.fair_queue import QUANTUM, FairQueue, Submission
 from headway.serving.requests import CALLER, Caller, RefusedError
-from headway.serving.scheduler import Counts, Hear, Lane, SharedEngine
+from headway.serving.scheduler import Counts, Hear, Lane, SharedEngine, SharedEngines
 from headway.translation.decoding import SamplingSettings, decode
 from headway.translator import Translator
 
@@ -35,6 +36,13 @@ def two_threads() -> Iterator[EngineThreads]:
     threads = EngineThreads(2)
     yield threads
     threads.close()
+
+
+@pytest.fixture
+def engines() -> Iterator[SharedEngines]:
+    engines = SharedEngines(2)
+    yield engines
+    engines.close()
 
 
 def plain(hypotheses: Sequence[Hypothesis]) -> list[Any]:
@@ -106,10 +114,10 @@ def test_eight_who_search_at_the_same_time_get_what_each_gets_alone(
 
 @needs_engine
 def test_a_translator_says_the_same_shared_and_alone(
-    everyday_run: Any, two_threads: EngineThreads
+    everyday_run: Path, engines: SharedEngines
 ) -> None:
     alone, shared = Translator.load(everyday_run), Translator.load(everyday_run)
-    SharedEngine.take_over(shared, two_threads)
+    engines.prepare(shared)
     texts = ["The dog runs.", "", "I see {name}. She has 3 apples! Where is the red car?", "cat"]
     how = {"want_alignment": True, "n_best": 2}
     for text in [*texts, texts]:
@@ -211,8 +219,7 @@ def lane() -> Lane:
 def submitted(lane: Lane, ids: Sequence[int], caller: Caller, n_tokens: int = 8) -> Submission:
     """Sentences of so many tokens, of which the first is their number."""
     found = Submission(caller, [[one] * n_tokens for one in ids], [1] * len(ids))
-    with lane.lock:
-        lane.submit(found)
+    lane.submit(found)
     return found
 
 
@@ -302,12 +309,12 @@ def test_a_full_queue_refuses_those_who_have_their_share_of_it(
     monkeypatch.setattr(
         shared, "_way", lambda *_: lambda hear: jobs.append(ByHand(hear)) or jobs[0]
     )
-    monkeypatch.setattr(scheduler, "length_limits", lambda n, *_: torch.ones_like(n))
+    monkeypatch.setattr(scheduler, "read_and_written", lambda _, some, __: (some, [1] * len(some)))
     search, others = SEARCH._replace(want_attention=False), list[threading.Thread]()
     number = iter(range(5, 100))
 
     def ask(caller: Caller, n: int) -> None:
-        sources = [[next(number)] * 7 for _ in range(n)]
+        sources = [[next(number)] * 8 for _ in range(n)]
         work = threading.Thread(
             target=lambda: as_caller(caller, lambda: shared.search(model, sources, search))
         )

@@ -4,7 +4,7 @@
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from headway.core.hypothesis import Hypothesis
@@ -24,10 +24,12 @@ class Submission:
         limits: Sequence[int],
         *,
         want_attention: bool = False,
+        tell: Callable[[], None] = lambda: None,
     ) -> None:
-        """`limits` are tokens of each output before its end marker."""
+        """`limits` are tokens of each output before its end marker; `tell` is called when it is
+        over, in any thread."""
         self.caller, self.sources, self.limits = caller, sources, limits
-        self.want_attention = want_attention
+        self.want_attention, self._tell = want_attention, tell
         self.found: list[list[Hypothesis]] = [[] for _ in sources]
         self.error: Exception | None = None
         self.n_left, self.tokens_waiting = len(sources), sum(map(len, sources))
@@ -47,12 +49,14 @@ class Submission:
             self.found[i], self.n_left = hypotheses, self.n_left - 1
             if not self.n_left:
                 self._ready.release()
+                self._tell()
 
     def fail(self, error: Exception) -> None:
         """Nobody is to wait for it any more."""
         if not self.is_over:
             self.error = error
             self._ready.release()
+            self._tell()
 
     def refusal(self, now: float) -> RefusedError | None:
         """Why its next sentence is not to be begun at this time (`time.monotonic`)."""
@@ -62,11 +66,21 @@ class Submission:
             return RefusedError("late", "it could not be begun in the time that it was given", 1.0)
         return None
 
-    def wait(self, timeout_s: float) -> bool:
-        """Whether it is over within that time."""
-        if (deadline := self.caller.deadline) is not None and self.n_waiting:
-            timeout_s = min(timeout_s, max(0.0, deadline - time.monotonic()) + 1e-3)
-        return self._ready.acquire(timeout=timeout_s)
+    def result(self) -> list[list[Hypothesis]]:
+        """What was found, once it is over; raises what it failed for."""
+        if self.error:
+            raise self.error
+        return self.found
+
+    def wait(self, most_s: float) -> bool:
+        """Whether it is over within that time, or that until its deadline."""
+        return self._ready.acquire(timeout=self.patience_s(most_s))
+
+    def patience_s(self, most_s: float) -> float:
+        """How long to wait before the next look at whether it is in vain."""
+        if self.caller.deadline is None or not self.n_waiting:
+            return most_s
+        return min(most_s, max(0.0, self.caller.deadline - time.monotonic()) + 1e-3)
 
 
 class Sentence(NamedTuple):

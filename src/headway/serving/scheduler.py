@@ -4,15 +4,15 @@ Requests are worked on in threads of their own, as ever; the search of each hand
 here and waits for its own. What is searched for in the same way shares a lane.
 """
 
+import asyncio
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-import torch
-
-from headway.core.hypothesis import Hypothesis, Ids, SearchRequest, diverged, length_limits
+from headway.core.hypothesis import Hypothesis, Ids, SearchRequest, diverged
 from headway.core.interfaces import StepDecoder
 from headway.core.search import METHODS
 from headway.engine.engine import NativeEngine, beyond, unwrapped
@@ -48,16 +48,6 @@ class LaneKind(NamedTuple):
     want_scores: bool
     want_attention: bool
 
-    @classmethod
-    def of(cls, request: SearchRequest) -> "LaneKind":
-        """A request's."""
-        how = request.settings
-        scores = request.want_scores or how.method == "beam"
-        return cls(
-            how.method, how.rows, how.n_best, how.length_penalty, how.max_extra_length, scores,
-            request.want_attention,
-        )  # fmt: skip
-
 
 class Counts:
     """What a service tells of its work: plain numbers, which only grow."""
@@ -81,6 +71,17 @@ class Counts:
         if passed_s > RATE_S:
             self.rate = (self.tokens_read - self._read_then) / passed_s
             self.begin()
+
+
+def read_and_written(
+    decoder: StepDecoder, sources: Sequence[Ids], request: SearchRequest
+) -> tuple[list[list[int]], list[int]]:
+    """What is read of sources, their end markers included, and how many tokens each output may have
+    before its own: see `headway.core.hypothesis.length_limits`."""
+    rows = [[*map(int, ids), request.special.end] for ids in sources]
+    extra, longest = request.settings.max_extra_length, decoder.longest
+    limits = [len(row) + extra for row in rows]
+    return rows, limits if longest is None else [min(n, longest - 1) for n in limits]
 
 
 class OpenJob(Protocol):
@@ -183,11 +184,15 @@ class BatchedJob:
             self.hear([entry for entry, _ in batch])
 
 
+TOLD = ("sentences_done", "tokens_read", "tokens_written")
+"""Of `Counts`, in metrics."""
+
+
 class Lane:
     """Sentences that are searched for in one way: those that wait, and those in work."""
 
     def __init__(self, counts: Counts, lock: threading.Lock, open_job: Callable[[Hear], OpenJob]):
-        """`lock` is held by whoever calls, but for `wait`."""
+        """`lock` is that of all lanes that count together."""
         self.queue, self.counts, self.lock = FairQueue(), counts, lock
         self.job, self._in_work = open_job(self._hear), dict[int, Sentence]()
         self.n_users = 0
@@ -195,21 +200,53 @@ class Lane:
 
     def submit(self, submission: Submission) -> None:
         """Have its sentences searched for, when it is their turn."""
-        if not self._in_work:
-            self.counts.begin()
-        self.queue.put(submission)
-        self._begin()
+        with self.lock:
+            if not self._in_work:
+                self.counts.begin()
+            self.queue.put(submission)
+            self._begin()
+        submission.caller.is_accepted = True
+
+    def leave(self) -> None:
+        """One search has what it waited for."""
+        with self.lock:
+            self.n_users -= 1
 
     def wait(self, submission: Submission) -> list[list[Hypothesis]]:
         """Until all are found. Raises RefusedError where its deadline or its client is gone."""
         while not submission.wait(LOOK_S):
-            with self.lock:
-                refusal = submission.refusal(time.monotonic())
-                if refusal and not submission.is_over:
-                    self.queue.drop(submission, refusal)
-        if submission.error:
-            raise submission.error
-        return submission.found
+            self.look(submission)
+        return submission.result()
+
+    async def wait_for(
+        self, submission: Submission, over: "asyncio.Future[None]"
+    ) -> list[list[Hypothesis]]:
+        """The same in an event loop, which is told by `over`; who is cancelled there has left."""
+        loop = asyncio.get_running_loop()
+        timer: asyncio.TimerHandle
+
+        def look() -> None:
+            nonlocal timer
+            self.look(submission)
+            timer = loop.call_later(submission.patience_s(LOOK_S), look)
+
+        look()
+        try:
+            await over
+        except asyncio.CancelledError:
+            submission.caller.gone.set()
+            self.look(submission)
+            raise
+        finally:
+            timer.cancel()
+        return submission.result()
+
+    def look(self, submission: Submission) -> None:
+        """End it where its deadline or its client is gone."""
+        with self.lock:
+            refusal = submission.refusal(time.monotonic())
+            if refusal and not submission.is_over:
+                self.queue.drop(submission, refusal)
 
     def _begin(self) -> None:
         n = 0
@@ -249,18 +286,6 @@ class SharedEngine:
         self.counts = Counts()
         self._lanes, self._lock = dict[LaneKind, Lane](), threading.Lock()
         self._alone, self._n_alone = threading.Lock(), 0
-
-    @classmethod
-    def take_over(
-        cls, translator: "Translator", threads: EngineThreads, most_waiting: int = MOST_WAITING
-    ) -> "SharedEngine":
-        """Have a translator's searches be shared from now on."""
-        search = translator.search
-        if not search.is_prepared:
-            search.use(search.choice.prepare(translator.model, translator.device))
-        found = cls(search.engine, threads, most_waiting)
-        search.use(found)
-        return found
 
     @property
     def n_waiting(self) -> int:
@@ -305,31 +330,67 @@ class SharedEngine:
         caller = CALLER.get()
         self.refuse_full(caller)
         results: list[list[Hypothesis]] = [[] for _ in sources]
-        rows = [[*map(int, ids), request.special.end] for ids in sources]
-        n_read = torch.tensor(list(map(len, rows)), dtype=torch.long)
-        limits = length_limits(n_read, request.settings.max_extra_length, decoder.longest).tolist()
-        some: list[int] = []
+        rows, limits = read_and_written(decoder, sources, request)
         if (lane := self._lane(decoder, request)) is not None:
-            some = [i for i, row in enumerate(rows) if lane.job.fits(len(row), limits[i])]
-            submission = Submission(
-                caller, [rows[i] for i in some], [limits[i] for i in some],
-                want_attention=request.want_attention,
-            )  # fmt: skip
             try:
-                with self._lock:
-                    lane.submit(submission)
-                caller.is_accepted = True
+                fits = lane.job.fits
+                some = [i for i, row in enumerate(rows) if fits(len(row), limits[i])]
+                submission = Submission(
+                    caller, [rows[i] for i in some], [limits[i] for i in some],
+                    want_attention=request.want_attention,
+                )  # fmt: skip
+                lane.submit(submission)
                 for i, found in zip(some, lane.wait(submission), strict=True):
                     results[i] = found
             finally:
-                with self._lock:
-                    lane.n_users -= 1
+                lane.leave()
             request.done(len(some))
         if left := [i for i, found in enumerate(results) if not found]:
             alone = self._search_alone(decoder, [sources[i] for i in left], request, caller)
             for i, found in zip(left, alone, strict=True):
                 results[i] = found
         return results
+
+    async def search_soon(
+        self, decoder: StepDecoder, sources: Sequence[Ids], request: SearchRequest, caller: Caller
+    ) -> list[list[Hypothesis]] | None:
+        """The same in an event loop, without a thread; None where that takes one: there is no lane
+        yet, or it has no room for a source. Raises as `search` does."""
+        self.refuse_full(caller)
+        if (kind := self._kind(request)) not in self._lanes:
+            return None
+        rows, limits = read_and_written(decoder, sources, request)
+        with self._lock:
+            if (lane := self._lanes.get(kind)) is None:
+                return None
+            lane.n_users += 1
+        try:
+            if not all(lane.job.fits(len(row), n) for row, n in zip(rows, limits, strict=True)):
+                return None
+            loop = asyncio.get_running_loop()
+            over: asyncio.Future[None] = loop.create_future()
+
+            def end() -> None:
+                if not over.done():
+                    over.set_result(None)
+
+            def tell() -> None:
+                with suppress(RuntimeError):  # the loop is closed
+                    loop.call_soon_threadsafe(end)
+
+            look = request.want_attention
+            submission = Submission(caller, rows, limits, want_attention=look, tell=tell)
+            lane.submit(submission)
+            return await lane.wait_for(submission, over)
+        finally:
+            lane.leave()
+
+    def close(self) -> None:
+        """Let the engine's threads forget it; nobody must search any more."""
+        with self._lock:
+            for lane in self._lanes.values():
+                lane.job.close()
+            self._lanes = {}
 
     def _all(self) -> list[Lane]:
         return list(self._lanes.values())
@@ -339,9 +400,7 @@ class SharedEngine:
         open_job = self._way(decoder, request)
         if open_job is None:
             return None
-        kind = LaneKind.of(request)
-        if isinstance(self.engine, NativeEngine):  # it costs next to nothing there
-            kind = kind._replace(want_attention=True)
+        kind = self._kind(request)
         with self._lock:
             lane = self._lanes.pop(kind, None)
             if lane is None:
@@ -357,6 +416,14 @@ class SharedEngine:
             self._lanes[kind] = lane  # the last used one is the last to go
             lane.n_users += 1
         return lane
+
+    def _kind(self, request: SearchRequest) -> LaneKind:
+        how, is_native = request.settings, isinstance(self.engine, NativeEngine)
+        return LaneKind(
+            how.method, how.rows, how.n_best, how.length_penalty, how.max_extra_length,
+            request.want_scores or how.method == "beam",
+            request.want_attention or is_native,  # where it costs next to nothing
+        )  # fmt: skip
 
     def _way(
         self, decoder: StepDecoder, request: SearchRequest
@@ -397,3 +464,47 @@ class SharedEngine:
             for ids, hypotheses in zip(sources, found, strict=True):
                 self.counts.add(len(ids), hypotheses)
         return found
+
+
+class SharedEngines:
+    """What all translators of a service share: the engine's threads, and what is told of them."""
+
+    def __init__(self, n_threads: int, most_waiting: int = MOST_WAITING) -> None:
+        """`most_waiting` source tokens of each translator: see `SharedEngine`."""
+        self.threads, self.most_waiting = EngineThreads(n_threads), most_waiting
+        self._all = list[SharedEngine]()
+        self._gone = Counts()
+
+    def prepare(self, translator: "Translator") -> None:
+        """Have a translator's searches be shared from now on."""
+        search = translator.search
+        if not search.is_prepared:
+            search.use(search.choice.prepare(translator.model, translator.device))
+        shared = SharedEngine(search.engine, self.threads, self.most_waiting)
+        search.use(shared)
+        self._all.append(shared)
+
+    def retire(self, translator: "Translator") -> None:
+        """Nobody translates with this one any more."""
+        shared = translator.search.engine
+        if isinstance(shared, SharedEngine) and shared in self._all:
+            self._all.remove(shared)
+            shared.close()
+            for name in TOLD:
+                setattr(self._gone, name, getattr(self._gone, name) + getattr(shared.counts, name))
+
+    def told(self) -> dict[str, int]:
+        """Numbers by name: counts that only grow, and what there is now."""
+        every, slots = list(self._all), [one.slots for one in self._all]
+        counts = [self._gone, *(one.counts for one in every)]
+        return {
+            **{name: sum(getattr(one, name) for one in counts) for name in TOLD},
+            "sentences_waiting": sum(one.n_waiting for one in every),
+            "tokens_waiting": sum(one.tokens_waiting for one in every),
+            "slots_filled": sum(filled for filled, _ in slots),
+            "slots": sum(n for _, n in slots),
+        }
+
+    def close(self) -> None:
+        """End the engine's threads."""
+        self.threads.close()

@@ -84,15 +84,16 @@ class DetailedTranslator(TextTranslator):
         # A short text counts as so many tokens that the scores of a step stay below 256 MB.
         least = max(-(-len(self.subwords) >> 13), request.settings.max_extra_length >> 4)
         request = request._replace(least_tokens=least)
-        return [
-            Translation(
-                source=text,
-                source_tokens=self.subwords.pieces(one.ids),
-                n_best=self._alternatives(one),
-                n_cut=one.n_cut,
-            )
-            for text, one in zip(texts, self.search(texts, request), strict=True)
-        ]
+        return list(map(self.told, texts, self.search(texts, request)))
+
+    def told(self, text: str, searched: Searched) -> Translation:
+        """What is told of a clean text that was searched for."""
+        return Translation(
+            source=text,
+            source_tokens=self.subwords.pieces(searched.ids),
+            n_best=self._alternatives(searched),
+            n_cut=searched.n_cut,
+        )
 
     def _alternatives(self, searched: Searched) -> list[Alternative]:
         found, source_length = searched.hypotheses, len(searched.ids)

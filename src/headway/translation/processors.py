@@ -66,6 +66,15 @@ class RunProcessors:
 
         return [*([with_tag] if tag else ()), *([terms] if terms else ())]
 
+    def untouched(self, text: str) -> str | None:
+        """A text, cleaned, where nothing stands around its translation as far as can be seen
+        before; `may_hold_codes` says it of what was written. Else None."""
+        if self.own_terms is not None or self._may_be_cut(text):
+            return None
+        cleaned = clean(text)
+        is_blank = not cleaned or cleaned.isspace()
+        return None if is_blank or self.may_hold_codes(cleaned) or no_text(cleaned) else cleaned
+
     def portions(self) -> Portions:
         """What cuts texts and segments into what the model takes at once."""
         encode, language = self.plain.subwords.encode, self.settings.data.source_language
@@ -110,10 +119,10 @@ class RunProcessors:
     ) -> list[Translation]:
         """Cleaned, and by way of `CodeProcessor` where a text or a translation may hold codes."""
         cleaned, found = [clean(text) for text in texts], None
-        held = any(self._may_hold_codes(text) or no_text(text) for text in cleaned)
+        held = any(self.may_hold_codes(text) or no_text(text) for text in cleaned)
         if not held:
             found = translate(cleaned, request)
-            held = any(self._may_hold_codes(one.written) for each in found for one in each.n_best)
+            held = any(self.may_hold_codes(one.written) for each in found for one in each.n_best)
         if held:
             found = self.codes(tag, terms)(cleaned, request, translate, found)
         return [one._replace(source=text) for text, one in zip(texts, found or (), strict=True)]
@@ -124,6 +133,7 @@ class RunProcessors:
         long = limit is not None and len(text) * (1 if text.isascii() else 3) > 2 * limit
         return long or may_hold_sentences(text)
 
-    def _may_hold_codes(self, text: str) -> bool:
+    def may_hold_codes(self, text: str) -> bool:
+        """Whether a text, or what was written, has to be looked at more closely; quick."""
         own = any(pattern.stands_in(text) for pattern in self.own_codes)
         return own or may_hold_codes(text)
