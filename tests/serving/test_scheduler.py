@@ -20,6 +20,7 @@ from headway.engine.engine import prepare
 from headway.engine.feeding import EngineThreads
 from headway.serving import scheduler
 from headway.serving.fair_queue import QUANTUM, FairQueue, Submission
+from headway.serving.metrics import Metrics
 from headway.serving.requests import CALLER, Caller, RefusedError
 from headway.serving.scheduler import Counts, Hear, Lane, SharedEngine, SharedEngines
 from headway.translation.decoding import SamplingSettings, decode
@@ -347,3 +348,21 @@ def test_a_full_queue_refuses_those_who_have_their_share_of_it(
         assert not one.is_alive()
     assert len(jobs[0].begun) == 12
     assert shared.tokens_waiting == 0
+
+
+@needs_engine
+def test_metrics_tell_what_all_translators_did_also_those_that_are_gone(
+    everyday_run: Path, engines: SharedEngines
+) -> None:
+    metrics = Metrics()
+    engines.tell(metrics)
+    for n in (1, 2):
+        translator = Translator.load(everyday_run)
+        engines.prepare(translator)
+        translator.translate(["The dog runs.", "cat"])
+        assert f"headway_sentences_done_total {2 * n}\n" in metrics.text()
+        assert "headway_slots_filled 0\n" in metrics.text()
+        assert "headway_slots 0\n" not in metrics.text()
+        engines.retire(translator)
+    assert "headway_sentences_done_total 4\n" in metrics.text()
+    assert "headway_slots 0\n" in metrics.text()

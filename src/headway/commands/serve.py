@@ -1,8 +1,9 @@
 """`headway serve`: runs behind an address that existing clients speak to."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -39,6 +40,8 @@ class ServeOptions:
         Translation memory (.tmx, .po, .xlf, .tsv, ..) whose exact matches go first.
     load
         Load all runs before the first request, and not when one needs them.
+    precision
+        Of the engine's products: fp32, bf16, int8, or auto for what was measured to be quicker.
     memory_limit
         MiB that runs may take; those that were not used for longest are unloaded. 0: any.
     """
@@ -52,6 +55,7 @@ class ServeOptions:
     corrections: Annotated[Path | None, RUNS] = None
     memory: Annotated[tuple[Path, ...], RUNS] = ()
     load: Annotated[bool, Parameter(negative=()), RUNS] = False
+    precision: Annotated[Literal["auto", "fp32", "bf16", "int8"], RUNS] = "auto"
     memory_limit: Annotated[int, RUNS] = 0
 
 
@@ -97,6 +101,7 @@ def serve(
             f"a service needs packages that are not here ({error.name}). Install them with: "
             'pip install "headway[serve]"'
         ) from None
+    from headway.core.runtime import available_cores
     from headway.operations.shipped import open_folder
     from headway.runs.settings import task_of
     from headway.serving.app import application
@@ -105,6 +110,7 @@ def serve(
     from headway.serving.language_models import LanguageModels
     from headway.serving.memories import KnownTranslations, PairMemories
     from headway.serving.runs import ServedRuns
+    from headway.serving.scheduler import SharedEngines
     from headway.serving.service import Service
     from headway.translator import Translator
 
@@ -112,12 +118,21 @@ def serve(
     tasks = {path: task_of(open_folder(path).settings()) for path in run}
     translators = [path for path in run if tasks[path] != "language-model"]
     limit = told.memory_limit << 20 or None
-    runs = ServedRuns(translators, Translator.load, memory_limit=limit, say=said)
+    engines = SharedEngines(available_cores())
+    runs = ServedRuns(
+        translators,
+        partial(Translator.load, precision=told.precision, say=say),
+        prepare=engines.prepare,
+        retire=engines.retire,
+        memory_limit=limit,
+        say=said,
+    )
     memories = PairMemories(told.memory, runs.pairs, said) if told.memory else None
     kept = None if told.corrections is None else Corrections(told.corrections, said)
     service = Service(runs, limits, KnownTranslations(kept, memories))
     service.language_models = LanguageModels([path for path in run if path not in translators])
     served = application(service, limits, keys, names=(told.name or ()), origins=told.allow_origin)
+    engines.tell(served.metrics)
     if told.load:
         runs.load_all()
     place = bound(told.host, told.port)
@@ -127,5 +142,6 @@ def serve(
     try:
         serve_until_told(served, place, limits, runs.reload_soon)
     finally:
+        engines.close()
         if kept is not None:
             kept.close()

@@ -25,6 +25,8 @@ class Metrics:
         self.latest: deque[float] = deque(maxlen=WINDOW)
         self.counters: Counter[str] = Counter()
         """By name: texts, characters, .."""
+        self.totals: dict[str, Gauge] = {}
+        """The same, counted elsewhere and asked when somebody looks."""
         self.gauges: dict[str, Gauge] = {}
         """By name, asked when somebody looks: waiting, slots, memory, .."""
 
@@ -63,7 +65,8 @@ class Metrics:
         for quantile in QUANTILES if latest else ():
             value = latest[min(len(latest) - 1, int(quantile * len(latest)))]
             yield f'headway_request_latest_seconds{{quantile="{quantile}"}} {value:.6f}'
-        for name, value in sorted(self.counters.items()):
+        totals = {name: total() for name, total in self.totals.items()}
+        for name, value in sorted({**self.counters, **totals}.items()):
             yield from _head(f"{name}_total", "counter", f"{name.replace('_', ' ')}.".capitalize())
             yield f"headway_{name}_total {value}"
         for name, gauge in sorted(self.gauges.items()):

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from headway.core.hypothesis import Hypothesis, Ids, SearchRequest, diverged
@@ -18,6 +19,7 @@ from headway.core.search import METHODS
 from headway.engine.engine import NativeEngine, beyond, unwrapped
 from headway.engine.feeding import EngineThreads, FedJob
 from headway.serving.fair_queue import FairQueue, Sentence, Submission
+from headway.serving.metrics import Metrics
 from headway.serving.requests import CALLER, NOBODY, Caller, RefusedError
 from headway.translation.decoding import Engine, decode
 
@@ -493,17 +495,21 @@ class SharedEngines:
             for name in TOLD:
                 setattr(self._gone, name, getattr(self._gone, name) + getattr(shared.counts, name))
 
-    def told(self) -> dict[str, int]:
-        """Numbers by name: counts that only grow, and what there is now."""
-        every, slots = list(self._all), [one.slots for one in self._all]
-        counts = [self._gone, *(one.counts for one in every)]
-        return {
-            **{name: sum(getattr(one, name) for one in counts) for name in TOLD},
-            "sentences_waiting": sum(one.n_waiting for one in every),
-            "tokens_waiting": sum(one.tokens_waiting for one in every),
-            "slots_filled": sum(filled for filled, _ in slots),
-            "slots": sum(n for _, n in slots),
+    def tell(self, metrics: Metrics) -> None:
+        """Have metrics ask for what was done, what waits, and how full the slots are."""
+        for name in TOLD:
+            metrics.totals[name] = partial(self.total, name)
+        metrics.gauges |= {
+            "sentences_waiting": lambda: sum(one.n_waiting for one in list(self._all)),
+            "tokens_waiting": lambda: sum(one.tokens_waiting for one in list(self._all)),
+            "slots_filled": lambda: sum(one.slots[0] for one in list(self._all)),
+            "slots": lambda: sum(one.slots[1] for one in list(self._all)),
         }
+
+    def total(self, name: str) -> int:
+        """One of `TOLD`, of all translators that there were."""
+        every = [self._gone, *(one.counts for one in list(self._all))]
+        return sum(getattr(one, name) for one in every)
 
     def close(self) -> None:
         """End the engine's threads."""

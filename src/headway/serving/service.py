@@ -26,7 +26,14 @@ from headway.serving.requests import (
     TranslationRequest,
 )
 from headway.serving.runs import ServedRuns
-from headway.serving.with_run import MadeSegment, framed, translate_coded, translate_texts
+from headway.serving.with_run import (
+    MadeSegment,
+    answer_plainly,
+    asks_for_more,
+    framed,
+    translate_coded,
+    translate_texts,
+)
 
 AT_ONCE = 64
 """Requests that are worked on; each has a thread, which mostly waits for the engine."""
@@ -57,8 +64,23 @@ class Service:
             RefusedError: it is not done, and why.
         """
         caller.charge(self.limits.admit(request.texts))
+        if (answers := await self._plainly(request, caller)) is not None:
+            return answers
         work = partial(self.translate_now, request, caller)
         return await anyio.to_thread.run_sync(work, limiter=self._limiter())
+
+    async def _plainly(self, request: TranslationRequest, caller: Caller) -> list[Answer] | None:
+        """The same of plain texts by a run that is loaded, without a thread; None where there is
+        more to do."""
+        source = request.source
+        if source.lower() == AUTO or asks_for_more(request):
+            return None
+        run = self.runs.known(source, request.target)
+        if run is None or run.loaded is None or (self.known.is_any and request.use_memory):
+            return None
+        with self.runs.using(run) as translator:
+            texts = [sound(text) for text in request.texts]
+            return await answer_plainly(translator, texts, source, request, caller)
 
     def detect(self, text: str) -> list[Detection]:
         """The languages of the service by how likely the text is in each, the likeliest first."""

@@ -8,7 +8,9 @@ from headway.localization.checks.output_checks import ModelEvidence, words_of
 from headway.localization.formats.units import Flag
 from headway.localization.placeholders.segments import Segment
 from headway.serving.looping import LEFT_WORDS, is_doubtful, is_odd, otherwise
-from headway.serving.requests import CALLER, Answer, TranslationRequest
+from headway.serving.plain_texts import translate_plain
+from headway.serving.requests import CALLER, Answer, Caller, TranslationRequest
+from headway.translation.detailed import Translation
 
 if TYPE_CHECKING:
     from headway.translator import Translator
@@ -48,21 +50,48 @@ def translate_texts(
             one = otherwise(translator, text, first, how) or first
             if is_odd(text, one.target) and len(words_of(text)) <= LEFT_WORDS:
                 origin = "none"
-        verdict = None
+        answer = answer_of(text, source, one)
+        if origin == "none":
+            answer = answer._replace(text=text, origin=origin, translation=None)
         if request.details:
             verdict = _LEFT if origin == "none" else translator.judged(one)
-        answers.append(
-            Answer(
-                text=text if origin == "none" else framed(text, one.target),
-                source=source,
-                alternatives=[framed(text, other.target) for other in one.n_best[1:]],
-                origin=origin,
-                translation=one if origin == "model" else None,
-                verdict=verdict,
-                n_cut=one.n_cut,
-            )
-        )
+            answer = answer._replace(verdict=verdict)
+        answers.append(answer)
     return answers
+
+
+def answer_of(text: str, source: str, one: Translation) -> Answer:
+    """What a model made of a text in the language `source`."""
+    return Answer(
+        text=framed(text, one.target),
+        source=source,
+        alternatives=[framed(text, other.target) for other in one.n_best[1:]],
+        translation=one,
+        n_cut=one.n_cut,
+    )
+
+
+async def answer_plainly(
+    translator: "Translator",
+    texts: list[str],
+    source: str,
+    request: TranslationRequest,
+    caller: Caller,
+) -> list[Answer] | None:
+    """What `translate_texts` gives for plain texts, without a thread; None where one is more than
+    that, or its translation is to be looked at."""
+    found = await translate_plain(translator, texts, caller, n_best=request.n_best)
+    if found is None or any(map(is_doubtful, texts, (one.target for one in found))):
+        return None
+    return [answer_of(text, source, one) for text, one in zip(texts, found, strict=True)]
+
+
+def asks_for_more(request: TranslationRequest) -> bool:
+    """Whether a request wants something of a text's translation that takes the usual way."""
+    return bool(
+        request.markup != "text" or request.prefixes or request.decoding or request.details
+        or request.terms is not None or request.tag is not None
+    )  # fmt: skip
 
 
 def framed(text: str, target: str) -> str:
