@@ -59,7 +59,7 @@ def copies(segments: Sequence[Segment]) -> list[Copied]:
 
 def filled(document: Document, file: Path) -> bytes:
     flow = Flow(copies, Steps(), "de")
-    units = [unit_of(gap, file) for gap in document.gaps]
+    units = [unit_of(gap, str(file)) for gap in document.gaps]
     for _ in flow.run(units):
         pass
     return document.filled([flow.outcome(unit).segment for unit in units])

@@ -69,7 +69,7 @@ def test_markup_is_no_side_of_a_corpus(folder, verb, message):
 
 def test_what_is_no_text_at_all_is_named(folder):
     for data, said in [
-        ("I love cats.\n".encode("utf-16-le"), "UTF-16"),
+        ("I love cats.\n".encode("utf-16"), "UTF-16"),
         (b"%PDF-1.7\n%\xe2\xe3\n", "PDF"),
         (b"PK\x03\x04\xff", "zip"),
     ]:

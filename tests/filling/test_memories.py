@@ -146,7 +146,7 @@ def test_a_match_has_the_white_space_of_the_text_that_it_is_for(
     document = opener_of(path)(path, "en", "de", False)
     known = memory_of_pairs([Pair(" Step 2", "Schritt 2\n", "m.tsv", 1)])
     flow = Flow(never, Steps(Memories([known]), fuzzy_from=85))
-    units = [unit_of(gap, path) for gap in document.gaps]
+    units = [unit_of(gap, str(path)) for gap in document.gaps]
     assert list(flow.run(units)) == []
     made = [flow.outcome(unit) for unit in units]
     assert [one.origin for one in made] == [MEMORY if number == "2" else FUZZY]

@@ -47,10 +47,11 @@ class Finished(NamedTuple):
 
 def command(*arguments: str) -> Finished:
     """Run the command line in this process."""
-    out, err = io.StringIO(), io.StringIO()
+    out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n"), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = main(list(arguments))
-    return Finished(status, out.getvalue(), err.getvalue())
+    out.flush()
+    return Finished(status, out.buffer.getvalue().decode(), err.getvalue())  # type: ignore[attr-defined]
 
 
 def write_pairs(folder: Path, name: str, pairs: list[tuple[str, str]]) -> tuple[Path, Path]:

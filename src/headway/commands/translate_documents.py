@@ -1,44 +1,33 @@
 """`headway translate` with more than a model and lines of text: files, memory, terms, a report."""
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
+from collections.abc import Sequence
 from glob import has_magic
 from json import dump
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from headway.commands.arguments import plain, say
-from headway.commands.lines import chunks_of
 from headway.commands.stages import Stages
 from headway.commands.translate_options import TranslateOptions
-from headway.core.disk import whole_text
 from headway.core.errors import ConfigError
-from headway.core.lines import check_file, shown
+from headway.core.lines import shown
 from headway.core.run_folder import RunFolder
-from headway.filling.calls import called, languages_of
+from headway.filling.calls import called
 from headway.filling.files import FillOptions
-from headway.filling.flow import Flow
-from headway.filling.inputs import NAMED_ONLY, FileJob, replaced
+from headway.filling.inputs import NAMED_ONLY
 from headway.filling.report import (
     FileReport,
-    Row,
     badness,
-    report_of,
-    row_of,
     rows,
     said_of,
     summary,
     table,
     total,
 )
-from headway.filling.report_files import check_report, write_report
-from headway.filling.steps import FlowOptions, Ready, filler
+from headway.filling.steps import FlowOptions, Ready
 from headway.languages.codes import LanguagePair, suffix_of
 from headway.localization.formats.file_kinds import FILE_KINDS
-from headway.localization.formats.units import Outcome, Unit
-from headway.localization.placeholders.segments import Segment
-from headway.operations.locks import only_writer_of_file
 from headway.operations.shipped import DEMO
 
 _WORST = 5
@@ -99,7 +88,7 @@ def _without_run(
 
 def translate_beyond_lines(
     run: Path | None, names: Sequence[str], told: TranslateOptions, ready: Ready
-) -> int | None:
+) -> int:
     """Translate files, or lines of text with more than a model; returns the exit status.
 
     Raises:
@@ -126,7 +115,7 @@ def translate_beyond_lines(
         raise ConfigError(
             "a RUN translates, or a --memory alone; got neither. Try: headway translate --help"
         )
-    own = not (told.no_own_memory or told.overwrite)
+    own = not (told.no_own_memory or told.overwrite or lines)
     aids = FlowOptions(memory, told.fuzzy_from, told.glossary, told.leave_below, own, told.codes)
     direction = LanguagePair(told.source_language, told.target_language)
     if not lines or run is None:
@@ -140,15 +129,22 @@ def translate_beyond_lines(
         )
     if len(names) > 1:
         raise ConfigError(f"--as text reads one file at a time; got {', '.join(names)}.")
-    translate_text(run, Path(names[0]) if names else None, told, aids, ready)
-    return None
-
-
-# -- files that hold both sides -----------------------------------------------------------------
+    if names:
+        return translate_files(run, names, told, aids, ready)
+    with TemporaryDirectory() as folder:
+        place = Path(folder, "text")
+        place.write_bytes(sys.stdin.buffer.read())
+        return translate_files(run, [str(place)], told, aids, ready, name="standard input")
 
 
 def translate_files(
-    run: Path | None, names: Sequence[str], told: TranslateOptions, aids: FlowOptions, ready: Ready
+    run: Path | None,
+    names: Sequence[str],
+    told: TranslateOptions,
+    aids: FlowOptions,
+    ready: Ready,
+    *,
+    name: str = "",
 ) -> int:
     """Fill in the files with the run's translator, or without one from a memory alone.
 
@@ -158,7 +154,7 @@ def translate_files(
     units_shown = told.json or told.scores
     options = FillOptions(
         told.out, told.in_place, told.overwrite, direction, told.report, units_shown, told.onto,
-        told.keep_going,
+        told.keep_going, bool(told.as_), name,
     )  # fmt: skip
     shown_how = [told.json, told.scores]
     with Stages() as stages:
@@ -173,11 +169,11 @@ def translate_files(
     return PARTIAL if any(one.refused for one in done.files) else 0
 
 
-def tell(files: Sequence[FileReport], *, listed: bool, noun: str = "") -> None:
+def tell(files: Sequence[FileReport], *, listed: bool) -> None:
     """A line for each file, or for all of many, and the units that need a look most, on stderr."""
     done, refused = [one for one in files if not one.refused], [one for one in files if one.refused]
     for one in done if len(done) <= _EACH else [total(done)]:
-        say(f"headway: {summary(one, noun if one in done else 'units')}")
+        say(f"headway: {summary(one, '' if one in done else 'units')}")
     if refused:
         say(f"headway: {len(refused):,} of {len(files):,} files could not be translated:")
         for one in refused:
@@ -199,82 +195,3 @@ def print_units(files: Sequence[FileReport], told: TranslateOptions) -> None:
         return
     for line in table(rows(files)):
         sys.stdout.write(f"{line}\n")
-
-
-# -- lines of text ------------------------------------------------------------------------------
-
-
-def translate_text(
-    run: Path, file: Path | None, told: TranslateOptions, aids: FlowOptions, ready: Ready
-) -> None:
-    """Every line of `file` (or standard input) through the flow; N lines in, N lines out."""
-    if file is not None:
-        check_file(file)
-        if told.out is not None and told.out.exists() and told.out.samefile(file):
-            raise replaced(file)
-    if told.report is not None:
-        check_report(told.report, [FileJob(file, told.out)] if file is not None else [])
-    wanted = languages_of(run, LanguagePair(told.source_language, told.target_language))
-    name = "standard input" if file is None else shown(file)
-    parts: list[FileReport] = []
-    with ExitStack() as opened:
-        opened.enter_context(only_writer_of_file(told.out, say))
-        opened.enter_context(only_writer_of_file(told.report, say))
-        stages = opened.enter_context(Stages())
-        filled = filler(run, (), wanted, aids, ready, say, stages)
-        flow = Flow(filled.translate, filled.steps, wanted.target_language, filled.cut)
-        output = sys.stdout if told.out is None else opened.enter_context(whole_text(told.out))
-        collected: list[Row] = []
-        for units in _units(file, name):
-            outcomes = _through(flow, units)
-            worded = [one for one in outcomes if not one.unit.source.blank]
-            counts = len(units), {"blank_side": len(units) - len(worded)}
-            limit = filled.longest
-            parts.append(report_of(name, None, counts, worded, limit=limit, everything=False))
-            if told.json:
-                collected += (row_of(one, limit) for one in outcomes)
-            else:
-                output.writelines(_lines(outcomes, told))
-                output.flush()
-            flow.forget()
-        if told.json:
-            dump({"translations": collected}, output, ensure_ascii=False)
-            output.write("\n")
-    whole = replace(total(parts), file=name, rows=[row for part in parts for row in part.rows])
-    whole.left = {reason: n for reason, n in whole.left.items() if n}
-    if told.report is not None:
-        write_report(told.report, [whole], wanted)
-    tell([whole], listed=told.report is not None, noun="lines")
-
-
-def _units(file: Path | None, name: str) -> Iterator[list[Unit]]:
-    """The lines as units, many at a time, each with its neighbours."""
-    number, before = 0, ""
-    for lines in chunks_of(file):
-        units = []
-        for line, after in zip(lines, [*lines[1:], None], strict=True):
-            number += 1
-            units.append(Unit(Segment((line,)), name, number, before=before, after=after))
-            before = line
-        yield units
-
-
-def _through(flow: Flow, units: list[Unit]) -> list[Outcome]:
-    """What becomes of some lines; one without words stays as it is."""
-    worded = [unit for unit in units if not unit.source.blank]
-    for _ in flow.run(worded):
-        pass
-    return [
-        Outcome(unit, unit.source if unit.source.text.strip() else None)
-        if unit.source.blank
-        else replace(flow.outcome(unit), evidence=())
-        for unit in units
-    ]
-
-
-def _lines(outcomes: list[Outcome], told: TranslateOptions) -> Iterator[str]:
-    for outcome in outcomes:
-        text = "" if outcome.segment is None else outcome.segment.text.replace("\n", " ")
-        cell = "" if outcome.score is None else f"{outcome.score:.4f}"
-        in_front = f"{cell}\t" if told.scores and text else ""
-        yield f"{in_front}{text}\n"

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.core.errors import ConfigError
-from headway.core.lines import shown
 from headway.filling.filling import (
     UNKNOWN,
     Filler,
@@ -49,6 +48,10 @@ class FillOptions:
     """A target file that is to be completed: its texts are kept."""
     keep_going: bool = False
     """Files that cannot be translated are left out, and told."""
+    as_text: bool = False
+    """The file is read line by line, whatever its name says."""
+    name: str = ""
+    """What the file is called, where that is not its own name."""
 
     @property
     def has_place(self) -> bool:
@@ -101,7 +104,7 @@ def fill_files(names: Sequence[str], options: FillOptions, call: Call) -> Outcom
             stack.enter_context(only_writer_of_file(options.report, call.say))
         stack.enter_context(_alone(jobs, options, call.say, several=several))
         journal = Journal(_journal_place(jobs, options, several=several), call.how)
-        reports = [FileReport(shown(job.file), None, 0, 0, refused=str(error))
+        reports = [FileReport(job.shown, None, 0, 0, refused=str(error))
                    for job, error in errors.items()]  # fmt: skip
         filling = Filling(
             call.load(opened),
@@ -163,7 +166,7 @@ def _only_copy(file: Path) -> ConfigError:
 def _jobs(names: Sequence[str], options: FillOptions, *, several: bool) -> list[FileJob]:
     if not several:
         place = Path(names[0]) if options.in_place else options.out
-        job = FileJob(Path(names[0]), place, options.onto)
+        job = FileJob(Path(names[0]), place, options.onto, options.as_text, options.name)
         check_place(job, in_place=options.in_place)
         return [job]
     if options.onto is not None:

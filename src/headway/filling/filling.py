@@ -83,7 +83,7 @@ def open_one(job: FileJob, wanted: LanguagePair, *, overwrite: bool) -> Document
     Raises DataError: a template, or as its opener and `check_languages`.
     """
     file = job.file
-    opener = open_text if is_plain_text(file) else opener_of(file)
+    opener = open_text if job.as_text or is_plain_text(file) else opener_of(file)
     check_file(file)
     document = opener(file, *wanted, overwrite)
     check_languages(document, wanted, file)
@@ -184,7 +184,7 @@ class Filling:
         document = _document(file)
         counts = document.counts
         return report_of(
-            shown(file.job.file),
+            file.job.shown,
             None if file.job.out is None else shown(file.job.out),
             (counts.units, counts.left),
             file.outcomes,
@@ -210,7 +210,7 @@ class Filling:
         for file in files:
             gaps = _document(file).gaps
             sign = accelerator_of(suffix_of(file.job.file), [gap.source for gap in gaps])
-            units = [unit_of(gap, file.job.file, sign) for gap in gaps]
+            units = [unit_of(gap, file.job.shown, sign) for gap in gaps]
             file.n_gaps, file.outcomes = len(units), self._journal.begun(file.job, units)
             units = units[len(file.outcomes) :]
             more = True
@@ -255,9 +255,9 @@ def accelerator_of(kind: str, sources: Sequence[Segment]) -> str:
     return sign_of(kind, sources) if marked or kind in ALWAYS else ""
 
 
-def unit_of(gap: Unit, file: Path, accelerator: str = "") -> Unit:
+def unit_of(gap: Unit, file: str, accelerator: str = "") -> Unit:
     """A gap as a unit of its file; `accelerator` is how that writes these."""
-    return replace(gap, file=shown(file), accelerator=accelerator)
+    return replace(gap, file=file, accelerator=accelerator)
 
 
 def writable(document: Document, outcome: Outcome) -> Outcome:

@@ -8,6 +8,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from headway.core.errors import ConfigError, DataError, UserError
+from headway.core.lines import shown
 from headway.languages.codes import suffix_of
 from headway.localization.formats.file_kinds import FILE_KINDS
 
@@ -29,6 +30,14 @@ class FileJob:
     """Where the result goes; None for standard output, or for nowhere."""
     onto: Path | None = None
     """A target file whose texts are kept."""
+    as_text: bool = False
+    """It is read line by line, whatever its name says."""
+    name: str = ""
+    """What it is called, where that is not its own name."""
+
+    @property
+    def shown(self) -> str:
+        return self.name or shown(self.file)
 
 
 class RefusedError(UserError):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from headway.core.errors import HeadwayError, UserError
+from headway.core.lines import shown
 from headway.filling.filling import AT_ONCE, accelerator_of, open_one, unit_of, writable
 from headway.filling.flow import Flow, Steps
 from headway.filling.inputs import FileJob
@@ -157,7 +158,7 @@ def translated(
     kind = suffix_of(opened.place)
     gaps = opened.document.gaps
     sign = accelerator_of(kind, [gap.source for gap in gaps])
-    units = [unit_of(gap, Path(opened.place.name), sign) for gap in gaps]
+    units = [unit_of(gap, shown(Path(opened.place.name)), sign) for gap in gaps]
     outcomes = list[Outcome]()
     tell(0)
     for start in range(0, len(units), AT_ONCE):

@@ -63,7 +63,7 @@ def opened(path: Path) -> Document:
 
 def matches(path: Path, memory: Memory) -> list[Match]:
     known = Memories([memory])
-    units = [unit_of(gap, path) for gap in opened(path).gaps]
+    units = [unit_of(gap, str(path)) for gap in opened(path).gaps]
     return [known.exact(unit) or known.near(unit)[0] for unit in units]
 
 
