@@ -67,6 +67,9 @@ def test_what_it_cannot_do_is_left_too(
     assert found(shared, 0) is None
     assert found(shared, n_best=5) is None  # no lane: nobody has searched so
     assert found(Translator.load(everyday_run)) is None  # no shared engine
+    with monkeypatch.context() as patch:
+        patch.setattr(shared, "at_once", shared.at_once._replace(subwords=3))
+        assert found(shared) is None  # the model was taught with shorter ones, and it is cut
     monkeypatch.setattr(shared.processors, "may_hold_codes", lambda text: not text.isascii())
     assert found(shared) is None  # what was written may hold codes
 

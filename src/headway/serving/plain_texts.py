@@ -42,6 +42,9 @@ async def translate_plain(
         beam = {"method": "beam", "beam": max(n_best, settings.beam)}
         settings = translator.decoding({**beam, "n_best": n_best})
     encoded = plain.subwords.encode_batch(cleaned)
+    at_once = translator.at_once.subwords
+    if at_once is not None and max(map(len, encoded)) > at_once:
+        return None  # it is cut
     read = [ids[: plain.longest] for ids in encoded]
     request = plain.request(settings)._replace(want_scores=False)
     found = await engine.search_soon(translator.model, read, request, caller)

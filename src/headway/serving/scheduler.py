@@ -506,6 +506,18 @@ class SharedEngines:
             "slots": lambda: sum(one.slots[1] for one in list(self._all)),
         }
 
+    def told(self) -> dict[str, int]:
+        """Numbers by name: counts that only grow (`TOLD`), and what there is now."""
+        every = list(self._all)
+        slots = [one.slots for one in every]
+        return {
+            **{name: self.total(name) for name in TOLD},
+            "sentences_waiting": sum(one.n_waiting for one in every),
+            "tokens_waiting": sum(one.tokens_waiting for one in every),
+            "slots_filled": sum(filled for filled, _ in slots),
+            "slots": sum(n for _, n in slots),
+        }
+
     def total(self, name: str) -> int:
         """One of `TOLD`, of all translators that there were."""
         every = [self._gone, *(one.counts for one in list(self._all))]

@@ -67,9 +67,9 @@ class RunProcessors:
         return [*([with_tag] if tag else ()), *([terms] if terms else ())]
 
     def untouched(self, text: str) -> str | None:
-        """A text, cleaned, where nothing stands around its translation as far as can be seen
-        before; `may_hold_codes` says it of what was written. Else None."""
-        if self.own_terms is not None or self._may_be_cut(text):
+        """A text, cleaned, where nothing stands around its translation if it has no more sub-words
+        than the model takes at once and what is written `may_hold_codes` not; else None."""
+        if self.own_terms is not None or may_hold_sentences(text):
             return None
         cleaned = clean(text)
         is_blank = not cleaned or cleaned.isspace()
