@@ -24,8 +24,10 @@ from headway.translator import Translator
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENTS = [ROOT / "README.md", ROOT / "README.zh-CN.md", *sorted((ROOT / "docs").glob("*.md"))]
 QUOTED = re.compile(r"""["“]([A-Z][A-Za-z' ,]+[.?])["”]""")
-NOT_ITS_OWN = {"She doesn't like soccer.", "Dog a runs.", "A zebra sings."}
-"""Of another run; what a language model is to find odd; and a word that it does not know."""
+NOT_ITS_OWN = {
+    "She doesn't like soccer.", "Dog a runs.", "A zebra sings.", "Good morning.", "An engine.",
+}  # fmt: skip
+"""Of other runs; what a language model is to find odd; and a word that it does not know."""
 FILES = {"README.md", "checks.json", "config.toml", "model.safetensors", "tokenizer.json"}
 
 
