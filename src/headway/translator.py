@@ -254,6 +254,8 @@ class Translator:
 
     def decoding(self, given: Mapping[str, Any]) -> SamplingSettings:
         """The run's settings but for what is given; raises ConfigError for what does not exist."""
+        if not given:
+            return cast(SamplingSettings, self.settings.decoding)
         stored = vars(self.settings.decoding)
         found = build(SamplingSettings, {**stored, **given}, section="decoding")
         unused = [key for key in ONLY_DRAWN if getattr(found, key) != stored[key]]

@@ -30,7 +30,7 @@ def kept(tmp_path: Path):
 
 def test_the_newest_correction_holds_for_its_pair_alone(kept: Corrections) -> None:
     kept.add(EN_DE, "Hello", "Hallo")
-    kept.add(EN_DE, " Hello\n", "Guten Tag", before="Hallo")
+    kept.add(EN_DE, " Hello\n", "Guten Tag")
     assert kept.exact(EN_DE, "Hello ") == "Guten Tag"
     assert kept.exact(EN_DE, "hello") is None
     assert kept.exact(EN_FR, "Hello") is None
@@ -41,7 +41,7 @@ def test_they_are_there_again_after_a_start_and_a_training_reads_them(tmp_path: 
     texts = [("a\tb\nc", "ä\tö\nü"), ("Hello", "Hallo"), ("“x”", "„x“\u2028\u0085y")]
     first = Corrections(tmp_path)
     for source, target in texts:
-        first.add(EN_DE, source, target, before="old")
+        first.add(EN_DE, source, target)
     file = first.file_of(EN_DE)
     first.close()
     again = Corrections(tmp_path)

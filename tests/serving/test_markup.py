@@ -81,6 +81,11 @@ def test_xml_with_very_many_tags_is_translated_between_them() -> None:
     assert len(MarkupText(text, "xml").segments) == MOST_CODES
 
 
+def test_html_with_very_many_tags_in_a_sentence_is_translated_between_them() -> None:
+    text = "<p>" + "<b>a b</b> c" * 300 + "</p>"
+    assert shouted(text) == text.replace("a b", "A B").replace("c", "C")
+
+
 def test_what_a_reader_sees_tells_the_language() -> None:
     piece = MarkupText("<p>Der <b>Hund</b></p><script>x</script><img alt='Katze'>", "html")
     assert piece.bare.split() == ["Der", "Hund", "Katze"]

@@ -13,6 +13,11 @@ from headway.serving.requests import CALLER, Caller, RefusedError
 from headway.serving.runs import ServedRuns
 
 
+@pytest.fixture(autouse=True)
+def only_weights_take_memory(monkeypatch) -> None:
+    monkeypatch.setattr(runs_module, "BESIDE", 0)
+
+
 def served(tmp_path: Path, *pairs: str, **settings):
     loader = Loader()
     folders = [run_folder(tmp_path / pair, *pair.split("-", 1)) for pair in pairs]

@@ -2,6 +2,7 @@
 none of a translator."""
 
 import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,6 +10,10 @@ from typing import Any
 from torch import nn
 
 from headway.core.errors import RunError
+from headway.localization.placeholders.segments import Segment
+from headway.translation.coded import SegmentTranslation
+from headway.translation.decoding import SamplingSettings
+from headway.translation.detailed import Alternative, Translation
 
 
 def run_folder(place: Path, source: str, target: str, n_bytes: int = 1000) -> Path:
@@ -29,10 +34,40 @@ class Stamping:
             raise RunError("it is broken")
         self.stamp = weights[:8].strip(b"\0").decode() or path.name
         self.model = nn.Linear(len(weights) // 4, 1, bias=False)
-        self.settings = SimpleNamespace(data=SimpleNamespace(tags=()))
+        data = SimpleNamespace(tags=())
+        self.settings = SimpleNamespace(data=data, decoding=SamplingSettings(beam=2))
+        self.asked: list[dict[str, Any]] = []
+        self.say: Callable[[str], list[str]] = lambda text: [f"{self.stamp}:{text.strip()}"]
+        """Its hypotheses for a text, best first."""
 
     def translate(self, texts: list[str], tag: str | None = None) -> list[str]:
-        return [f"{self.stamp}:{text}" for text in texts]
+        return [self.say(text)[0] for text in texts]
+
+    def translate_fully(
+        self, texts: list[str], *, done: Callable[[int], None], n_best: int = 1, **how: Any
+    ) -> list[Translation]:
+        """As many hypotheses as are asked for; it has read all but one sub-word."""
+        self.asked.append({"texts": texts, "n_best": n_best, **how})
+        done(len(texts))
+        return [
+            Translation(text, [], [_alternative(one) for one in self.say(text)[:n_best]], 1)
+            for text in texts
+        ]
+
+    def translate_segments(
+        self, segments: Sequence[Segment], *, done: Callable[[int], None], **how: Any
+    ) -> list[SegmentTranslation]:
+        """A stamp before each."""
+        self.asked.append({"segments": segments, **how})
+        done(len(segments))
+        return [
+            SegmentTranslation(Segment.of([f"{self.stamp}:", *one.parts]), True, 1)
+            for one in segments
+        ]
+
+
+def _alternative(text: str) -> Alternative:
+    return Alternative(text, 0.0, [], [], [], [], text)
 
 
 class Loader:
@@ -40,10 +75,12 @@ class Loader:
 
     def __init__(self) -> None:
         self.loaded: list[str] = []
+        self.made: dict[str, Any] = {}
         self.may_go_on = threading.Event()
         self.may_go_on.set()
 
     def __call__(self, path: Path) -> Any:
         self.loaded.append(path.name)
         assert self.may_go_on.wait(10)
-        return Stamping(path)
+        self.made[path.name] = Stamping(path)
+        return self.made[path.name]

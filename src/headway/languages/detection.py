@@ -59,6 +59,11 @@ def two_letters(code: str) -> str:
     return TWO_LETTERS.get(base(code), base(code))
 
 
+def known_languages() -> list[str]:
+    """The codes that the detector gives."""
+    return list(_identifier().labels)
+
+
 def probabilities(text: str) -> list[tuple[str, float]]:
     """Every language that is known with the probability of it, the likeliest first."""
     return [(label, float(p)) for label, p in _identifier().rank(text)]

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Self
 
 from headway.core.cleaning import clean
 from headway.core.disk import disk_errors, sync
@@ -31,6 +32,12 @@ class Corrections:
         self._held.enter_context(only_writer_of_folder(folder, say))
         self._say = say
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Let another process have the folder."""
         self._held.close()
@@ -41,9 +48,9 @@ class Corrections:
             raise RefusedError("language", "a language is given by its code, such as en or pt-BR")
         return self.folder / f"corrections.{pair.source}-{pair.target}.jsonl"
 
-    def add(self, pair: Pair, source_text: str, target_text: str, before: str = "") -> None:
+    def add(self, pair: Pair, source_text: str, target_text: str) -> None:
         """Keep what a person wrote; it holds from now on, in the place of an earlier correction of
-        the same text. `before` is the translation that was corrected, where that is known.
+        the same text.
 
         Raises:
             RefusedError: one side is blank, or they are too long for a line of such a file.
@@ -53,8 +60,6 @@ class Corrections:
         if not key or not clean(target_text):
             raise RefusedError("bad", "a correction is a text and its translation; one is blank")
         entry = {"source": source_text, "target": target_text}
-        if before:
-            entry["before"] = before
         line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         if len(line) > MAX_LINE_BYTES:
             raise RefusedError("too_long", "a correction is a text of a few paragraphs at most")

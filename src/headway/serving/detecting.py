@@ -1,10 +1,11 @@
 """Which of the languages that a service has a text is in, and how sure that is."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
-from headway.languages.detection import alike, probabilities, two_letters
+from headway.languages.detection import alike, known_languages, probabilities, two_letters
 from headway.languages.scripts import LAST, scripts, scripts_of_language
 from headway.serving.requests import Detection
 
@@ -56,14 +57,25 @@ def source_of(text: str, sources: Sequence[str], target: str) -> Detection:
 def _by_served(text: str, served: Sequence[str]) -> Mapping[str, float]:
     """The probability of each served language, with that of those that nobody tells from it."""
     heard: dict[str, float] = {}
-    bases = {two_letters(code): code for code in reversed(served)}
+    code_of = _codes_of_labels(tuple(served))
     for label, probability in probabilities(text):
-        code = bases.get(two_letters(label))
+        if (code := code_of.get(label)) is not None:
+            heard[code] = heard.get(code, 0.0) + probability
+    return heard
+
+
+@lru_cache(maxsize=256)
+def _codes_of_labels(served: tuple[str, ...]) -> Mapping[str, str]:
+    """Which served language each of the detector's counts for."""
+    same = {two_letters(code): code for code in reversed(served)}
+    found: dict[str, str] = {}
+    for label in known_languages():
+        code = same.get(two_letters(label))
         if code is None:
             code = next((one for one in served if alike(one, label)), None)
         if code is not None:
-            heard[code] = heard.get(code, 0.0) + probability
-    return heard
+            found[label] = code
+    return found
 
 
 def _scripts(text: str) -> set[str]:

@@ -3,7 +3,6 @@ byte for byte but for that."""
 
 from collections.abc import Container, Iterator, Sequence
 from html import unescape
-from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +16,7 @@ from headway.localization.formats.markup import (
     closings,
     escaped,
     joined,
+    not_too_many,
     piece,
     text_pieces,
     tokens,
@@ -93,11 +93,7 @@ def _xml_entries(text: str, ignored: Container[str]) -> Iterator[Entry]:
             pieces.append(whole(text, (), one.start, one.end))
         n = last + 1
     write = writer(escaped)
-    several = [pieces]
-    if sum(not isinstance(one.part, str) for one in pieces) > MOST_CODES:
-        by_kind = groupby(pieces, key=lambda one: isinstance(one.part, str))
-        several = [list(group) for is_text, group in by_kind if is_text]
-    for some_pieces in several:
+    for some_pieces in not_too_many(pieces, MOST_CODES):
         segment, start, end = joined(some_pieces)
         if not segment.blank:
             yield Entry(segment, 0, start, end, write)

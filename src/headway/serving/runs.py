@@ -29,6 +29,8 @@ WAIT_S = 30.0
 """How long a request waits for memory that others use."""
 COPIES = 2
 """The weights, and the engine's copy of them."""
+BESIDE = 12 << 20
+"""Bytes that a run takes besides: sub-words, tables, room to search in."""
 TRIED = "1, 2, 3: this is a test."
 """What a run has to translate before it serves."""
 
@@ -87,7 +89,7 @@ class ServedRun:
     def estimate(self) -> int:
         """Bytes that it will take, by the size of its weights."""
         try:
-            return COPIES * (self.folder / MODEL).stat().st_size
+            return BESIDE + COPIES * (self.folder / MODEL).stat().st_size
         except OSError:
             return 0
 
@@ -389,7 +391,7 @@ def _n_bytes(translator: "Translator") -> int:
     """What a translator takes in memory, about."""
     model = cast(nn.Module, translator.model)
     held = (*model.parameters(), *model.buffers())
-    return COPIES * sum(one.numel() * one.element_size() for one in held)
+    return BESIDE + COPIES * sum(one.numel() * one.element_size() for one in held)
 
 
 OTHERS = 100

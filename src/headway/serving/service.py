@@ -180,11 +180,11 @@ class Service:
             first = translate_texts(translator, texts, source, _first_leg(request))
         between_them = [one.text for one in first]
         with self.runs.using(way.runs[1]) as translator:
-            second = translate_texts(translator, between_them, source, request)
+            # what is known of its translations is about a text that nobody gave
+            last = request._replace(details=False)
+            second = translate_texts(translator, between_them, source, last)
         return [
-            two._replace(
-                origin=way.origin, translation=None, verdict=None, n_cut=one.n_cut + two.n_cut
-            )
+            two._replace(origin=way.origin, translation=None, n_cut=one.n_cut + two.n_cut)
             for one, two in zip(first, second, strict=True)
         ]
 
@@ -224,13 +224,14 @@ class Service:
         coded = [i for i in range(len(segments)) if i not in made]
         some, n_cut = [segments[i] for i in coded], [0] * len(coded)
         for number, run in enumerate(way.runs if coded else ()):
-            leg = request if number == len(way.runs) - 1 else _first_leg(request)
+            leg = request._replace(details=request.details and len(way.runs) == 1)
+            leg = leg if number == len(way.runs) - 1 else _first_leg(request)
             with self.runs.using(run) as translator:
                 found = translate_coded(translator, some, leg)
             some = [one.segment for one in found]
             n_cut = [before + one.n_cut for before, one in zip(n_cut, found, strict=True)]
             if number:
-                found = [one._replace(origin=way.origin, verdict=None) for one in found]
+                found = [one._replace(origin=way.origin) for one in found]
             for i, one, n in zip(coded, found, n_cut, strict=True):
                 made[i] = one._replace(n_cut=n)
         return [made[i] for i in range(len(segments))]

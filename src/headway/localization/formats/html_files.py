@@ -18,6 +18,7 @@ from headway.localization.formats.markup import (
     closings,
     escaped,
     joined,
+    not_too_many,
     piece,
     text_pieces,
     tokens,
@@ -152,9 +153,10 @@ def _stays(text: str, tag: Token) -> bool:
 
 
 def _sentence(pieces: Sequence[MarkupPiece], write: Callable[[Segment], str]) -> Iterator[Entry]:
-    segment, start, end = joined(pieces)
-    if not segment.blank:
-        yield Entry(segment, 0, start, end, write)
+    for some in not_too_many(pieces):
+        segment, start, end = joined(some)
+        if not segment.blank:
+            yield Entry(segment, 0, start, end, write)
 
 
 def _shown(text: str, tag: Token) -> Iterator[Entry]:

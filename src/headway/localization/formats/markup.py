@@ -3,6 +3,7 @@ between them as segments with codes."""
 
 import re
 from collections.abc import Callable, Container, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -133,6 +134,19 @@ def closings(some: Sequence[Token], void: Container[str] = ()) -> dict[int, int]
         elif one.kind == "end" and opened.get(one.name):
             found[opened[one.name].pop()] = n
     return found
+
+
+def not_too_many(
+    pieces: Sequence[MarkupPiece], most: int = _MOST_CODES
+) -> Iterator[Sequence[MarkupPiece]]:
+    """The pieces of one text; where more than `most` of them are codes, those of each text between
+    two codes."""
+    if sum(isinstance(one.part, Code) for one in pieces) <= most:
+        yield pieces
+        return
+    for is_code, some in groupby(pieces, key=lambda one: isinstance(one.part, Code)):
+        if not is_code:
+            yield list(some)
 
 
 def trimmed(pieces: Sequence[MarkupPiece]) -> Sequence[MarkupPiece]:

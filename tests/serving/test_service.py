@@ -1,0 +1,257 @@
+"""Texts in, answers out: languages, pivots, beginnings, and work that nobody waits for."""
+
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from served_runs import Loader, run_folder
+from starlette.testclient import TestClient
+
+from headway.commands import serve as command
+from headway.serving import runs
+from headway.serving.app import application
+from headway.serving.corrections import Corrections
+from headway.serving.inline_terms import terms_of
+from headway.serving.limits import Limits
+from headway.serving.requests import Answer, Caller, RefusedError, TranslationRequest
+from headway.serving.runs import ServedRuns
+from headway.serving.service import Service
+from headway.translator import Translator
+
+GERMAN, FRENCH = "Ein Hund läuft über die Wiese.", "La maison est rouge et grande."
+ENGLISH = "The dog runs across the meadow."
+
+
+def serving(tmp_path: Path, *pairs: str, **settings: Any) -> tuple[Service, Loader]:
+    loader = Loader()
+    folders = [run_folder(tmp_path / pair, *pair.split("-")) for pair in pairs]
+    return Service(ServedRuns(folders, loader, **settings)), loader
+
+
+def ask(service: Service, texts: list[str], target: str, caller=None, **how) -> list[Answer]:
+    return service.translate_now(TranslationRequest(texts, target, **how), caller or Caller())
+
+
+def test_each_text_of_a_list_goes_to_the_run_of_its_own_language_in_one_call(tmp_path) -> None:
+    service, loader = serving(tmp_path, "de-en", "fr-en")
+    texts = [GERMAN, FRENCH, ENGLISH, f"{GERMAN} ", "\n"]
+    answers = ask(service, texts, "EN-gb")
+    assert [one.text for one in answers] == [
+        f"de-en:{GERMAN}", f"fr-en:{FRENCH}", ENGLISH, f"de-en:{GERMAN} ", "\n"
+    ]  # fmt: skip
+    assert [one.source for one in answers] == ["de", "fr", "en", "de", "de"]
+    assert [one.origin for one in answers] == ["model", "model", "none", "model", "none"]
+    assert all(one.sureness > 0.9 for one in answers[:4])
+    assert answers[4].sureness == 0.0
+    assert len(loader.made["de-en"].asked) == 1
+
+
+def test_a_source_that_is_given_is_believed_and_costs_no_detection(tmp_path, monkeypatch) -> None:
+    service, _ = serving(tmp_path, "de-en")
+
+    def refuse(*_):
+        raise AssertionError("nobody asked which language it is")
+
+    monkeypatch.setattr("headway.serving.service.source_of", refuse)
+    [answer] = ask(service, [ENGLISH], "en", source="de-AT")
+    assert answer[:3] == (f"de-en:{ENGLISH}", "de-AT", None)
+    assert answer.n_cut == 1
+
+
+def test_a_text_in_its_own_language_stays_as_it_is(tmp_path) -> None:
+    service, loader = serving(tmp_path, "de-en", "en-de")
+    [answer] = ask(service, [ENGLISH], "en", source="en-US")
+    assert (answer.text, answer.origin) == (ENGLISH, "none")
+    assert loader.loaded == []
+
+
+def test_a_pivot_is_taken_by_choice_where_no_run_knows_the_pair_and_is_said(tmp_path) -> None:
+    service, _ = serving(tmp_path, "de-en", "en-fr", "de-es", "es-fr", "es-en")
+    for pivot, way in {"auto": ("en", "en-fr:de-en"), "en": ("en", "en-fr:de-en"),
+                       "ES": ("es", "es-fr:de-es")}.items():  # fmt: skip
+        [answer] = ask(service, [" x\n"], "fr", source="de", pivot=pivot, details=True)
+        assert answer.text == f" {way[1]}:x\n"
+        assert (answer.origin, answer.source) == (f"pivot:{way[0]}", "de")
+        assert answer.translation is answer.verdict is None
+        assert answer.n_cut == 2
+    [direct] = ask(service, ["x"], "en", source="de", pivot="auto")
+    assert (direct.text, direct.origin) == ("de-en:x", "model")
+    with pytest.raises(RefusedError, match="There are: de to en, en to fr"):
+        ask(service, ["x"], "fr", source="de")
+    with pytest.raises(RefusedError, match="Through 'it' there is no way"):
+        ask(service, ["x"], "fr", source="de", pivot="it")
+    with pytest.raises(RefusedError, match="terms hold from one language to the other"):
+        ask(service, ["x"], "fr", source="de", pivot="en", terms=terms_of([("a", "b")]))
+
+
+def test_a_pivot_keeps_tags_and_makes_its_language_one_that_is_found(tmp_path) -> None:
+    service, _ = serving(tmp_path, "de-en", "en-fr")
+    [answer] = ask(service, [f"<p><b>{GERMAN}</b> ja</p>"], "fr", markup="html", pivot="auto")
+    assert answer.text == f"<p>en-fr:de-en:<b>{GERMAN}</b> ja</p>"
+    assert (answer.source, answer.origin, answer.n_cut) == ("de", "pivot:en", 2)
+    assert ask(service, [GERMAN], "fr", pivot="en")[0].source == "de"
+    assert ask(service, [GERMAN], "fr")[0].source == "en"  # the only one, and that is not sure
+    assert ask(service, [GERMAN], "fr")[0].sureness < 0.1
+
+
+def test_two_runs_with_room_for_one_in_memory_serve_pivots_of_many_at_once(
+    tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(runs, "BESIDE", 0)
+    service, _ = serving(tmp_path, "de-en", "en-fr", memory_limit=2500)
+    found: list[str] = []
+
+    def work() -> None:
+        asked = (ask(service, ["x"], "fr", source="de", pivot="en") for _ in range(5))
+        found.extend(answer.text for [answer] in asked)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(30)
+    assert found == ["en-fr:de-en:x"] * 20
+
+
+def test_nothing_that_is_asked_for_while_a_run_is_swapped_is_lost(tmp_path) -> None:
+    retired: list[str] = []
+    service, _ = serving(tmp_path, "de-en", retire=lambda one: retired.append(one.stamp))
+    found: list[str] = []
+    swapped = threading.Event()
+
+    def work() -> None:
+        while not swapped.is_set():
+            found.append(ask(service, ["x"], "en", source="de")[0].text)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for one in threads:
+        one.start()
+    weights = tmp_path / "de-en" / "model.safetensors"
+    for n in range(10):
+        (tmp_path / "aside").write_bytes(f"run{n}".encode() + bytes(900))
+        os.replace(tmp_path / "aside", weights)
+        service.runs.reload()
+        assert ask(service, ["x"], "en", source="de")[0].text == f"run{n}:x"
+    swapped.set()
+    for one in threads:
+        one.join(30)
+    assert set(found) <= {"de-en:x", *(f"run{n}:x" for n in range(10))}
+    assert sorted(retired) == sorted({"de-en", *(f"run{n}" for n in range(9))} - {"run9"})
+    assert service.runs.states()[0].n_users == 0
+
+
+def test_beginnings_go_with_their_texts_whatever_their_languages(tmp_path) -> None:
+    service, loader = serving(tmp_path, "de-en", "fr-en")
+    ask(service, [FRENCH, GERMAN, FRENCH], "en", prefixes=["a", "b", "c"])
+    assert loader.made["fr-en"].asked[-1]["prefixes"] == ["a", "c"]
+    assert loader.made["de-en"].asked[-1]["prefixes"] == ["b"]
+    for wrong in ({"prefixes": ["a"]}, {"prefixes": ["a", "b"], "markup": "html"}):
+        with pytest.raises(RefusedError, match="one prefix for each text"):
+            ask(service, ["x", "y"], "en", **wrong)
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "wanted"),
+    [
+        (["gut gut gut", "gut gut", "gut"], ("gut", "model")),
+        (["gut gut gut gut", "ja ja ja ja"], ("ok", "none")),
+        (["Guten Tag", "gut gut"], ("Guten Tag", "model")),
+    ],
+)
+def test_of_hypotheses_the_first_that_is_no_loop_is_taken(tmp_path, hypotheses, wanted) -> None:
+    service, loader = serving(tmp_path, "en-de")
+    ask(service, ["x"], "de", source="en")
+    loader.made["en-de"].say = lambda text: hypotheses
+    [answer] = ask(service, ["ok"], "de", source="en", details=wanted[1] == "none")
+    assert (answer.text, answer.origin) == wanted
+    if wanted[1] == "none":
+        assert [flag.name for flag in answer.verdict.flags] == ["loop"]
+        assert answer.verdict.confidence == 0.0
+
+
+def test_halves_of_characters_become_what_can_be_sent(tmp_path) -> None:
+    service, _ = serving(tmp_path, "de-en")
+    for markup in ("text", "html"):
+        [answer] = ask(service, ["a\ud800b"], "en", source="de", markup=markup)
+        assert answer.text == "de-en:a\ufffdb"
+
+
+class Leaving(Caller):
+    """A client that leaves while its texts are translated."""
+
+    n_asked = 0
+
+    def refuse_over(self, n_done: int = 0) -> None:
+        self.n_asked += 1
+        if self.n_asked == 3:
+            self.gone.set()
+        super().refuse_over(n_done)
+
+
+def test_a_long_text_is_left_when_its_client_leaves(everyday_run: Path) -> None:
+    service = Service(ServedRuns([everyday_run], Translator.load))
+    text = "The teacher reads a book in the garden. " * 2_000
+    caller = Leaving()
+    with pytest.raises(RefusedError, match="nobody waits") as told:
+        ask(service, [text], "zh", caller, source="en")
+    assert told.value.reason == "late"
+    assert caller.n_asked == 3
+    assert service.runs.states()[0].n_users == 0
+    with pytest.raises(RefusedError, match="in time"):
+        ask(service, ["x"], "zh", Caller(deadline=0.0), source="en")
+
+
+def test_what_is_asked_for_is_charged_and_bounded_before_it_is_done(tmp_path) -> None:
+    runs = serving(tmp_path, "de-en")[0].runs
+    service, charged = Service(runs, Limits(max_characters=10)), list[int]()
+    request = TranslationRequest(["abc", "de"], "en", "de")
+    answers = anyio.run(service.translate, request, Caller(charge=charged.append))
+    assert [one.text for one in answers] == ["de-en:abc", "de-en:de"]
+    assert charged == [5]
+    with pytest.raises(RefusedError, match="at most 10 characters"):
+        anyio.run(service.translate, request._replace(texts=["a" * 11]), Caller())
+
+
+def test_whether_runs_are_ready_is_told_without_their_places(tmp_path) -> None:
+    service, _ = serving(tmp_path, "de-en", "en-fr", "fr-de")
+    ask(service, ["x"], "en", source="de")
+    ask(service, ["x"], "fr", source="en")
+    for broken in ("de-en", "fr-de"):
+        (tmp_path / broken / "model.safetensors").write_bytes(b"broken")
+    service.runs.reload()
+    with pytest.raises(RefusedError):
+        ask(service, ["x"], "de", source="fr")
+    client = TestClient(application(service).app, base_url="http://127.0.0.1:5000")
+    reply = client.get("/ready")
+    told = {f"{one['source']}-{one['target']}": one["state"] for one in reply.json()["runs"]}
+    assert told == {"de-en": "outdated", "en-fr": "ready", "fr-de": "broken"}
+    assert str(tmp_path) not in reply.text
+
+
+def test_the_command_keeps_corrections_reads_memories_and_loads_at_once(
+    everyday_run: Path, tmp_path, monkeypatch, capsys
+) -> None:
+    found: list[Any] = []
+
+    def instead(served, place, limits, reload) -> None:
+        place.close()
+        found.extend([served.service, reload])
+
+    monkeypatch.setattr("headway.serving.server.serve", instead)
+    memory = tmp_path / "old.tsv"
+    memory.write_text("en\tzh\nHello there.\t您好。\n", "utf-8")
+    told = command.ServeOptions(
+        port=0, corrections=tmp_path / "kept", memory=(memory,), load=True, memory_limit=500
+    )
+    command.serve(everyday_run, told=told)
+    service, reload = found
+    assert service.runs.states()[0].is_loaded
+    assert service.runs.memory_limit == 500 << 20
+    assert reload == service.runs.reload_soon
+    assert ask(service, ["Hello there."], "zh", source="en")[0].text == "您好。"
+    assert "has 1 units" in capsys.readouterr().err
+    with Corrections(tmp_path / "kept"):  # its folder is free again
+        pass
