@@ -67,3 +67,8 @@ def test_whatever_the_text_each_served_language_has_a_probability(text, served) 
     assert sorted(one.language for one in found) == sorted(served)
     assert 0 <= sum(one.sureness for one in found) <= 1.001
     assert [one.sureness for one in found] == sorted((o.sureness for o in found), reverse=True)
+
+
+def test_what_is_in_the_letters_of_no_source_language_stays() -> None:
+    assert source_of("两个人", ["en"], "de") == ("de", 0.0)
+    assert source_of("123", ["en"], "de") == ("en", 0.0)

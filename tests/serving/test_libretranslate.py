@@ -80,6 +80,13 @@ def test_each_text_of_a_list_has_its_own_language_and_alternatives(client: TestC
     assert answer["alternatives"] == [["en:HELLO 1"], ["en:你好 1"]]
 
 
+def test_lines_of_a_form_end_as_elsewhere(client: TestClient) -> None:
+    asked = {"source": "en", "target": "zh"}
+    for q, found in (("a\r\nb\n", "zh:A\nB\n"), (["a\r\n", "b"], ["zh:A\n", "zh:B"])):
+        answer = client.post("/translate", data={**asked, "q": q})
+        assert answer.json() == {"translatedText": found}
+
+
 def test_codes_are_taken_as_clients_write_them(
     client: TestClient, service: ShoutingService
 ) -> None:

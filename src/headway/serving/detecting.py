@@ -46,9 +46,12 @@ def ranked(text: str, served: Sequence[str]) -> list[Detection]:
 def source_of(text: str, sources: Sequence[str], target: str) -> Detection:
     """In which of some languages a text is that is to be translated into `target`.
 
-    That is `target` itself for a text that surely is in it already.
+    That is `target` itself, whose texts stay as they are, for a text that surely is in it already,
+    and, with a sureness of 0, for one that is in the letters of none of them.
     """
     found = ranked(text, [*dict.fromkeys([*sources, target])])
+    if not found[0].sureness and any(map(str.isalpha, text)) and target not in sources:
+        return Detection(target, 0.0)
     if found[0].language == target and found[0].sureness >= SURE and target not in sources:
         return found[0]
     return next(one for one in found if one.language in sources)

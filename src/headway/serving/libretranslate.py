@@ -186,9 +186,13 @@ async def fields_of(request: Request) -> dict[str, Any]:
     if "json" in request.headers.get("content-type", ""):
         return given
     given = {**request.query_params, **given}
-    if isinstance(given.get("q"), str):
-        given["q"] = given["q"].replace("\r\n", "\n")
-    return given
+    q = given.get("q")
+    texts = [_unix_lines(one) for one in q] if isinstance(q, list) else _unix_lines(q)
+    return {**given, "q": texts}
+
+
+def _unix_lines(text: Any) -> Any:
+    return text.replace("\r\n", "\n") if isinstance(text, str) else text
 
 
 def texts_of(given: Mapping[str, Any]) -> list[str]:
