@@ -210,3 +210,16 @@ def test_while_it_ends_new_requests_are_refused() -> None:
         assert asked.post("/v1/translate", json=ASK).status_code == 503
         assert asked.get("/ready").status_code == 503
         assert asked.get("/health").status_code == 200
+
+
+def test_a_form_is_utf_8_whether_or_not_its_client_writes_percent_signs() -> None:
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    with client(served()) as asked:
+        for body in (
+            "text=你好&source=en&target=zh",
+            "text=%E4%BD%A0%E5%A5%BD&source=en&target=zh",
+        ):
+            answer = asked.post("/v1/translate", content=body.encode(), headers=headers)
+            assert answer.json()["translations"][0]["text"] == "你好"
+        answer = asked.post("/v1/translate", content=b"text=\xff", headers=headers)
+        assert answer.status_code == 400

@@ -1,7 +1,6 @@
 """`headway serve`: runs behind an address that existing clients speak to."""
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -34,8 +33,8 @@ class ServeOptions:
         Name under which clients find this machine, such as mt.example.org.
     allow_origin
         Site whose pages may ask from a browser, such as https://example.org.
-    corrections
-        Folder to keep corrections in, which then hold; one service at a time has it.
+    state
+        Folder for what is to outlast the service: corrections, glossaries, what keys used.
     memory
         Translation memory (.tmx, .po, .xlf, .tsv, ..) whose exact matches go first.
     load
@@ -52,7 +51,7 @@ class ServeOptions:
     new_key: Annotated[str | None, WHO] = None
     name: Annotated[tuple[str, ...], WHO] = ()
     allow_origin: Annotated[tuple[str, ...], WHO] = ()
-    corrections: Annotated[Path | None, RUNS] = None
+    state: Annotated[Path | None, RUNS] = None
     memory: Annotated[tuple[Path, ...], RUNS] = ()
     load: Annotated[bool, Parameter(negative=()), RUNS] = False
     precision: Annotated[Literal["auto", "fp32", "bf16", "int8"], RUNS] = "auto"
@@ -101,47 +100,15 @@ def serve(
             f"a service needs packages that are not here ({error.name}). Install them with: "
             'pip install "headway[serve]"'
         ) from None
-    from headway.core.runtime import available_cores
-    from headway.operations.shipped import open_folder
-    from headway.runs.settings import task_of
-    from headway.serving.app import application
-    from headway.serving.corrections import Corrections
-    from headway.serving.keys import ApiKeys
-    from headway.serving.language_models import LanguageModels
-    from headway.serving.memories import KnownTranslations, PairMemories
-    from headway.serving.runs import ServedRuns
-    from headway.serving.scheduler import SharedEngines
-    from headway.serving.service import Service
-    from headway.translator import Translator
+    from headway.serving.assembly import assembled
 
-    keys = None if told.api_keys is None else ApiKeys(told.api_keys)
-    tasks = {path: task_of(open_folder(path).settings()) for path in run}
-    translators = [path for path in run if tasks[path] != "language-model"]
-    limit = told.memory_limit << 20 or None
-    engines = SharedEngines(available_cores())
-    runs = ServedRuns(
-        translators,
-        partial(Translator.load, precision=told.precision, say=say),
-        prepare=engines.prepare,
-        retire=engines.retire,
-        memory_limit=limit,
-        say=said,
-    )
-    memories = PairMemories(told.memory, runs.pairs, said) if told.memory else None
-    kept = None if told.corrections is None else Corrections(told.corrections, said)
-    service = Service(runs, limits, KnownTranslations(kept, memories))
-    service.language_models = LanguageModels([path for path in run if path not in translators])
-    served = application(service, limits, keys, names=(told.name or ()), origins=told.allow_origin)
-    engines.tell(served.metrics)
-    if told.load:
-        runs.load_all()
-    place = bound(told.host, told.port)
-    host, port = place.getsockname()[:2]
-    where = f"[{host}]" if ":" in host else host
-    say(f"headway: http://{where}:{port}/ (Ctrl-C ends it)")
-    try:
-        serve_until_told(served, place, limits, runs.reload_soon)
-    finally:
-        engines.close()
-        if kept is not None:
-            kept.close()
+    with assembled(
+        run, limits, api_keys=told.api_keys, state=told.state, memory=told.memory,
+        precision=told.precision, memory_limit=told.memory_limit, load=told.load,
+        names=told.name, origins=told.allow_origin, say=said,
+    ) as served:  # fmt: skip
+        place = bound(told.host, told.port)
+        host, port = place.getsockname()[:2]
+        where = f"[{host}]" if ":" in host else host
+        said(f"http://{where}:{port}/ (Ctrl-C ends it)")
+        serve_until_told(served, place, limits, served.reload)

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from headway.core.errors import DataError
 from headway.serving import (
     apertium,
     browser_readers,
@@ -28,12 +29,12 @@ from headway.serving.glossary_store import GlossaryStore
 from headway.serving.guard import Guard
 from headway.serving.keys import ApiKeys
 from headway.serving.limits import Limits
-from headway.serving.metrics import Metrics
+from headway.serving.metrics import Metrics, resident_bytes
 from headway.serving.runs import RunState
 from headway.serving.service import Service
 
 DOORS: tuple[Callable[[Service], Sequence[Route]], ...] = (
-    own.routes, libretranslate.routes, libretranslate_files.routes, deepl_documents.routes,
+    libretranslate.routes, libretranslate_files.routes, deepl_documents.routes,
     deepl_glossaries.routes, deepl.routes, apertium.routes, browser_readers.routes,
     completions.routes,
 )  # fmt: skip
@@ -57,6 +58,15 @@ class Served:
     metrics: Metrics
     documents: Documents
 
+    def reload(self) -> None:
+        """Take up runs and keys as they are now; what cannot be read stays as it was."""
+        self.service.runs.reload_soon()
+        if self.app.keys is not None:
+            try:
+                self.app.keys.read()
+            except DataError as error:
+                self.service.runs.say(f"the keys stay as they were: {error}")
+
 
 def application(
     service: Service,
@@ -73,6 +83,7 @@ def application(
     DataError where something in there cannot be read.
     """
     metrics, documents = Metrics(), Documents(service)
+    kept = service.known.corrections
     glossaries = GlossaryStore(state / "glossaries" if state else None)
 
     async def health(_: Request) -> Response:
@@ -94,10 +105,13 @@ def application(
         route("/ready", ready, methods=("GET",), is_open=True),
         route("/metrics", measured, methods=("GET",)),
         *(one for door in DOORS for one in door(service)),
-        *own_documents.routes(documents),
+        *own.routes(service, kept),
+        *own_documents.routes(documents, kept),
     ]
     app = Starlette(routes=routes)
     app.state.glossaries, app.state.documents = glossaries, documents
     guard = Guard(app, limits, metrics, keys, names=names, origins=origins)
     metrics.gauges["requests_in_work"] = lambda: guard.working
+    metrics.gauges["resident_bytes"] = resident_bytes
+    metrics.gauges["runs_loaded"] = lambda: sum(one.is_loaded for one in service.runs.states())
     return Served(guard, service, metrics, documents)

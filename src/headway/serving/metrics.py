@@ -1,8 +1,10 @@
 """What a service counts, as Prometheus reads it: never a key, an address or a text."""
 
 import bisect
+import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from pathlib import Path
 from typing import Any
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -71,8 +73,17 @@ class Metrics:
             yield f"headway_{name}_total {value}"
         for name, gauge in sorted(self.gauges.items()):
             yield from _head(name, "gauge", f"{name.replace('_', ' ')}.".capitalize())
-            yield f"headway_{name} {gauge():g}"
+            yield f"headway_{name} {gauge():.15g}"
 
 
 def _head(name: str, kind: str, words: str) -> tuple[str, str]:
     return f"# HELP headway_{name} {words}", f"# TYPE headway_{name} {kind}"
+
+
+def resident_bytes() -> float:
+    """Memory of this process; 0 where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from headway.core.errors import UserError
 from headway.serving.bodies import CorrectBody, TranslateBody, read
 from headway.serving.doors import body_of, caller_of, route
-from headway.serving.requests import Answer, Caller, TranslationRequest
+from headway.serving.requests import Answer, Caller, RefusedError, TranslationRequest
 from headway.serving.review import CorrectionKeeper
 from headway.serving.service import Service
 
@@ -24,15 +24,12 @@ AT_ONCE = 16
 
 
 def routes(service: Service, corrections: CorrectionKeeper | None = None) -> list[Route]:
-    """`/v1/translate`, `/v1/languages`, and `/v1/correct` where corrections are kept."""
-    corrections = corrections or service.known.corrections
-    found = [
+    """`/v1/translate`, `/v1/languages`, `/v1/correct`."""
+    return [
         route("/v1/translate", partial(translate, service)),
         route("/v1/languages", partial(languages, service), methods=("GET",)),
+        route("/v1/correct", partial(correct, service, corrections)),
     ]
-    if corrections is not None:
-        found.append(route("/v1/correct", partial(correct, service, corrections)))
-    return found
 
 
 async def translate(service: Service, request: Request) -> Response:
@@ -53,8 +50,15 @@ async def languages(service: Service, _: Request) -> Response:
     return JSONResponse({"pairs": [pair._asdict() for pair in pairs]})
 
 
-async def correct(service: Service, corrections: CorrectionKeeper, request: Request) -> Response:
+async def correct(
+    service: Service, corrections: CorrectionKeeper | None, request: Request
+) -> Response:
     """Keep a translation as it should have been."""
+    if corrections is None:
+        raise RefusedError(
+            "absent",
+            "nothing is kept here. Its operator can have it: headway serve --state DIR",
+        )
     body = read(CorrectBody, await body_of(request))
     pair = service.runs.of(body.source, body.target).pair
     await anyio.to_thread.run_sync(corrections.add, pair, body.source_text, body.target_text)

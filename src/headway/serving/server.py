@@ -69,6 +69,3 @@ def serve(served: Served, place: socket.socket, limits: Limits, reload: Callable
         Server(served, limits).run(sockets=[place])
     finally:
         place.close()
-        served.documents.close()
-        if served.app.keys is not None:
-            served.app.keys.save(now=True)

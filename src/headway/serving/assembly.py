@@ -1,0 +1,68 @@
+"""A service put together from what its operator says: runs, what goes before them, keys, state."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+
+from headway.core.runtime import Precision, available_cores
+from headway.operations.shipped import open_folder
+from headway.runs.settings import task_of
+from headway.serving.app import Served, application
+from headway.serving.corrections import Corrections
+from headway.serving.keys import ApiKeys
+from headway.serving.language_models import LanguageModels
+from headway.serving.limits import Limits
+from headway.serving.memories import KnownTranslations, PairMemories
+from headway.serving.runs import ServedRuns
+from headway.serving.scheduler import SharedEngines
+from headway.serving.service import Service
+from headway.translator import Translator
+
+
+@contextmanager
+def assembled(
+    paths: Sequence[Path],
+    limits: Limits,
+    *,
+    api_keys: Path | None = None,
+    state: Path | None = None,
+    memory: Sequence[Path] = (),
+    precision: Precision = "auto",
+    memory_limit: int = 0,
+    load: bool = False,
+    names: Sequence[str] = (),
+    origins: Sequence[str] = (),
+    say: Callable[[str], None] = lambda _: None,
+) -> Iterator[Served]:
+    """A service of the runs in some folders, while the block lasts.
+
+    `state` is a folder for what is to outlast it: corrections, glossaries, what keys used.
+    `memory_limit` is in MiB. Raises UserError for what its operator can put right.
+    """
+    tasks = {path: task_of(open_folder(path).settings()) for path in paths}
+    translators = [path for path in paths if tasks[path] != "language-model"]
+    with ExitStack() as held:
+        engines = SharedEngines(available_cores())
+        held.callback(engines.close)
+        runs = ServedRuns(
+            translators, partial(Translator.load, precision=precision, say=say),
+            prepare=engines.prepare, retire=engines.retire,
+            memory_limit=memory_limit << 20 or None, say=say,
+        )  # fmt: skip
+        keys = kept = None
+        if state is not None:
+            kept = Corrections(state / "corrections", say)
+            held.callback(kept.close)
+        if api_keys is not None:
+            keys = ApiKeys(api_keys, state / "usage.json" if state else None)
+            held.callback(keys.save, now=True)
+        memories = PairMemories(memory, runs.pairs, say) if memory else None
+        service = Service(runs, limits, KnownTranslations(kept, memories))
+        service.language_models = LanguageModels([one for one in paths if one not in translators])
+        served = application(service, limits, keys, names=names, origins=origins, state=state)
+        engines.tell(served.metrics)
+        held.callback(served.documents.close)
+        if load:
+            runs.load_all()
+        yield served
