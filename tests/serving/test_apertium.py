@@ -54,6 +54,8 @@ def test_weblate_finds_a_pair_and_translates(client: TestClient) -> None:
     pairs = [(one["sourceLanguage"], one["targetLanguage"]) for one in listed["responseData"]]
     assert pairs[:2] == [("en", "zh"), ("zh", "en")]
     assert ("eng", "zho") in pairs
+    scripts = client_of(ShoutingService("en|zh-Hans")).get("/listPairs").json()["responseData"]
+    assert scripts[0] == {"sourceLanguage": "en", "targetLanguage": "zh_Hans"}
     asked = {"langpair": "en|zh", "q": "test", "markUnknown": "no"}
     assert status_and_json(client.get("/translate", params=asked)) == translated("zh:TEST")
 

@@ -30,8 +30,8 @@ def routes(service: Service) -> list[Route]:
     """`/listPairs`, `GET /translate`, `/identifyLang`, `/listLanguageNames`."""
 
     async def pairs(request: Request) -> Response:
-        """Each pair by the codes of its run, then by those of three letters, if they are others."""
-        rows = [(pair.source, pair.target) for pair in service.runs.pairs]
+        """Each pair by the codes of its run, written as Apertium does, then by three letters."""
+        rows = [tuple(code.replace("-", "_") for code in pair) for pair in service.runs.pairs]
         rows += [(three_letters(source), three_letters(target)) for source, target in rows]
         listed = dict.fromkeys(rows)
         return _answered([{"sourceLanguage": a, "targetLanguage": b} for a, b in listed])
