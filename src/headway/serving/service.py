@@ -16,6 +16,7 @@ from headway.serving.limits import Limits
 from headway.serving.markup import MarkupText
 from headway.serving.memories import KnownTranslations
 from headway.serving.pivoting import Route, route, sources_into
+from headway.serving.plain_texts import MOST_TEXTS
 from headway.serving.requests import (
     AUTO,
     CALLER,
@@ -76,11 +77,15 @@ class Service:
         if source.lower() == AUTO or asks_for_more(request):
             return None
         run = self.runs.known(source, request.target)
-        if run is None or run.loaded is None or (self.known.is_any and request.use_memory):
+        if run is None or run.loaded is None or len(request.texts) > MOST_TEXTS:
             return None
+        if self.known.is_any and request.use_memory:
+            texts = [Segment((text.strip(),)) for text in request.texts]
+            if any(self.known.exact(run.pair, text) for text in texts):
+                return None
         with self.runs.using(run) as translator:
-            texts = [sound(text) for text in request.texts]
-            return await answer_plainly(translator, texts, source, request, caller)
+            whole = [sound(text) for text in request.texts]
+            return await answer_plainly(translator, whole, source, request, caller)
 
     def detect(self, text: str) -> list[Detection]:
         """The languages of the service by how likely the text is in each, the likeliest first."""
