@@ -13,7 +13,6 @@ from everyday_run import command
 from headway.core.errors import ConfigError, HeadwayError
 from headway.serving.bench import LoadFigures, LoadLevel, ServiceAddress, measured
 from headway.serving.bench_requests import address, request
-from headway.serving.server import bound
 
 BEFORE = 8
 """Requests that are not counted."""
@@ -184,9 +183,3 @@ def test_a_run_is_served_for_as_long_as_it_is_asked():
     assert finished.status == 0, finished.err
     [level] = json.loads(finished.out)["levels"]
     assert (level["done"], level["others"]) == (10, {})
-
-
-def test_answers_are_not_held_back_for_the_next_packet():
-    place = bound("127.0.0.1", 0)
-    with place:  # asyncio sets TCP_NODELAY where the socket says that it is TCP
-        assert place.proto == 6

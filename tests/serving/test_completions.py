@@ -134,6 +134,19 @@ def test_offsets_say_where_each_token_stands(client, models, name):
             assert text[offset:].lstrip().startswith(token.strip())
 
 
+@pytest.mark.parametrize("how", [{"top_p": 5e-324}, {"temperature": 5e-324}, {"top_k": 1}])
+def test_what_leaves_one_token_writes_the_likeliest(client, how):
+    [likeliest] = complete(client, prompt="He", temperature=0)
+    assert complete(client, prompt="He", **how) == [likeliest]
+
+
+@pytest.mark.parametrize("prompt", ["", [2], [[2], [3]], "\n", ["", "\n\n"]])
+def test_a_prompt_may_hold_no_token(client, prompt):
+    for choice in complete(client, prompt=prompt, echo=True, logprobs=1):
+        told = choice["logprobs"]
+        assert len({len(told[name]) for name in told}) == 1
+
+
 def test_ids_and_texts_and_lists_of_both_are_the_same_prompt(client, models):
     special = models.named("subwords").model
     two = [LINE, "He"]

@@ -35,7 +35,8 @@ def draw(
     highest, tokens = chunked_best(logits, logits.new_zeros(len(logits), 1), n_ranked)
     probabilities = probabilities_of(highest / temperature)
     before = probabilities.cumsum(dim=1) - probabilities  # of all the tokens that rank higher
-    probabilities = probabilities.masked_fill(before >= top_p, 0.0)
+    beyond = (before >= top_p) & (before > 0)  # a smallest top_p is 0 in float32: the first stays
+    probabilities = probabilities.masked_fill(beyond, 0.0)
     drawn = torch.multinomial(probabilities, 1, generator=generator)
     return tokens.gather(1, drawn).squeeze(1)
 

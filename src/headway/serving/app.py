@@ -20,16 +20,19 @@ from headway.serving import (
     deepl_glossaries,
     libretranslate,
     libretranslate_files,
+    openapi,
     own,
     own_documents,
 )
+from headway.serving.described import descriptions
 from headway.serving.documents import Documents
-from headway.serving.doors import route
+from headway.serving.doors import not_allowed, route
 from headway.serving.glossary_store import GlossaryStore
 from headway.serving.guard import Guard
 from headway.serving.keys import ApiKeys
 from headway.serving.limits import Limits
 from headway.serving.metrics import Metrics, resident_bytes
+from headway.serving.requests import Pair
 from headway.serving.runs import RunState
 from headway.serving.service import Service
 
@@ -108,7 +111,10 @@ def application(
         *own.routes(service, kept),
         *own_documents.routes(documents, kept),
     ]
-    app = Starlette(routes=routes)
+    pairs = service.runs.pairs or [Pair("en", "de")]
+    described = descriptions(pairs[0])
+    routes += openapi.routes(routes, described, with_keys=keys is not None)
+    app = Starlette(routes=routes, exception_handlers={405: not_allowed})
     app.state.glossaries, app.state.documents = glossaries, documents
     guard = Guard(app, limits, metrics, keys, names=names, origins=origins)
     metrics.gauges["requests_in_work"] = lambda: guard.working

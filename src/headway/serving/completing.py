@@ -7,6 +7,9 @@ from typing import NamedTuple
 from headway.serving.language_models import PromptText, ServedLanguageModel, TokenPlace
 from headway.serving.requests import Caller, RefusedError
 
+COLDEST = 0.001
+"""Below this temperature the likeliest token is taken, as at 0."""
+
 
 class WritingSettings(NamedTuple):
     """How one text is gone on with."""
@@ -83,7 +86,7 @@ def written(
     """Behind a prompt; a piece may hold nothing while it could be the beginning of a stop text."""
     end, offset, held = served.special.end, len(prompt.text), ""
     first = not prompt.ids or prompt.ids[-1] == end
-    greedy = settings.temperature == 0
+    greedy = settings.temperature < COLDEST
     drawn = served.model.write_tokens(
         prompt.ids,
         max_tokens=settings.max_tokens,

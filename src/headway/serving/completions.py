@@ -53,7 +53,7 @@ class CompletionRequest(BaseModel):
     prompt: (
         str | Annotated[list[str], Field(min_length=1, max_length=256)] | Ids
         | Annotated[list[Ids], Field(min_length=1, max_length=256)]
-    ) = Field("", description="a text, texts, ids, or lists of ids")  # fmt: skip
+    ) = Field(description="a text, texts, ids, or lists of ids")  # fmt: skip
     max_tokens: int | None = Field(16, ge=0, le=MOST_WRITTEN)
     temperature: float | None = Field(1.0, ge=0, le=100)
     top_p: float | None = Field(1.0, gt=0, le=1)
@@ -73,8 +73,8 @@ class CompletionRequest(BaseModel):
     user: str | None = Field(None, description="not read")
     suffix: None = None
     logit_bias: Annotated[dict[str, float], Field(max_length=0)] | None = None
-    presence_penalty: Literal[0] | None = None
-    frequency_penalty: Literal[0] | None = None
+    presence_penalty: float | None = Field(None, ge=0, le=0)
+    frequency_penalty: float | None = Field(None, ge=0, le=0)
 
 
 class TokenizeRequest(BaseModel):

@@ -14,7 +14,15 @@ from starlette.routing import Route
 
 from headway.languages.codes import base
 from headway.localization.terms.keeping import Terms
-from headway.serving.doors import STATUS, Handler, body_of, caller_of, told
+from headway.serving.doors import (
+    STATUS,
+    Handler,
+    body_of,
+    caller_of,
+    methods_at,
+    not_allowed,
+    told,
+)
 from headway.serving.doors import route as plain_route
 from headway.serving.glossary_store import (
     DictionaryPair,
@@ -224,8 +232,9 @@ async def rephrase(request: Request) -> Response:
 
 
 async def unknown(request: Request) -> Response:
-    """What else DeepL may have."""
-    del request
+    """What else DeepL may have, or another method of what there is."""
+    if methods_at(request):
+        return not_allowed(request)
     raise RefusedError("absent", "There is no such thing here.")
 
 

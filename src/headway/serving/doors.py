@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 
 from headway.core.errors import UserError
 from headway.serving.guard import Guard
@@ -84,6 +84,22 @@ def route(
     answered.__doc__ = handler.__doc__
     answered.__name__ = getattr(handler, "__name__", "answered")
     return Route(path, answered, methods=list(methods))
+
+
+def methods_at(request: Request) -> list[str]:
+    """Those that an address has, by all its routes but such as take whatever else there is."""
+    matching = [
+        one
+        for one in request.app.routes
+        if one.matches(request.scope)[0] != Match.NONE and ":path}" not in one.path
+    ]
+    return sorted({method for one in matching for method in one.methods or ()})
+
+
+def not_allowed(request: Request, _: Exception | None = None) -> Response:
+    """What is said of a method that an address does not have: which ones it has."""
+    allowed = {"Allow": ", ".join(methods_at(request))}
+    return JSONResponse({"error": "Method Not Allowed"}, 405, allowed)
 
 
 def caller_of(request: Request) -> Caller:

@@ -122,7 +122,7 @@ class ServedLanguageModel:
         """What each of the ids adds to the text; one that is half of a character adds nothing."""
         vocabulary, end = self.model.vocabulary, self.special.end
         line, before = list[int](), 0  # the last token that was whole, and what is behind it
-        for one, following in zip(ids, [*ids[1:], end], strict=True):
+        for one, following in zip(ids, [*ids, end][1:], strict=True):
             if one == end:
                 line, before = [], 0
                 yield "\n"
