@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from cyclopts import Parameter
 
@@ -111,8 +111,8 @@ def bench(
     if "://" in service:
         measure(service, service, told, levels)
         return
-    with served(Path(service)) as url:
-        measure(url, service, told, levels)
+    with served(Path(service)) as started:
+        measure(started.url, service, told, levels)
 
 
 def levels_of(told: BenchOptions) -> "list[LoadLevel]":
@@ -180,13 +180,21 @@ def measure(url: str, name: str, told: BenchOptions, levels: "Sequence[LoadLevel
         bench_report.draw(found, f"{name} ({source} to {target})", told.plot)
 
 
+class StartedService(NamedTuple):
+    """A service of one's own."""
+
+    url: str
+    process: int
+    """Its id."""
+
+
 @contextmanager
-def served(run: Path) -> Iterator[str]:
-    """The address of a service of one run, a process of its own, which is ended behind the block.
+def served(*runs: Path) -> Iterator[StartedService]:
+    """A service of some runs, a process of its own, which is ended behind the block.
 
     Raises HeadwayError where it ends before it answers.
     """
-    command = [sys.executable, "-m", "headway", "serve", str(run), "--port", "0"]
+    command = [sys.executable, "-m", "headway", "serve", *map(str, runs), "--port", "0"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -210,7 +218,7 @@ def served(run: Path) -> Iterator[str]:
         found = re.search(r"http://[\w.:\[\]]+\d", "".join(said))
         if found is None:
             raise HeadwayError(f"the service did not start: {''.join(said).strip() or command}")
-        yield found[0]
+        yield StartedService(found[0], process.pid)
     finally:
         process.terminate()
         try:
