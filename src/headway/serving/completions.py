@@ -36,7 +36,7 @@ from headway.serving.service import Service
 
 MOST_TOKENS, MOST_IN_ALL = 8_192, 65_536
 """Of one prompt, and of those of one request."""
-MOST_WRITTEN = 4_096
+MOST_WRITTEN, MOST_WRITTEN_IN_ALL = 4_096, 8_192
 
 Id = Annotated[int, Field(ge=0, lt=1 << 31)]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=MOST_TOKENS)]
@@ -161,8 +161,10 @@ def begun(
         raise RefusedError("bad", "best_of: only as many as n are written")
     prompts, n = prompts_of(served, asked.prompt), asked.n or 1
     caller.charge(limits.admit([one.text for one in prompts]))
-    if len(prompts) * n * (asked.max_tokens or 0) > MOST_IN_ALL:
-        raise RefusedError("bad", f"max_tokens: {MOST_IN_ALL:,} at most for all that is written")
+    if len(prompts) * n * (asked.max_tokens or 0) > MOST_WRITTEN_IN_ALL:
+        raise RefusedError(
+            "bad", f"max_tokens: {MOST_WRITTEN_IN_ALL:,} at most for all that is written"
+        )
     stop = [asked.stop] if isinstance(asked.stop, str) else asked.stop or []
     seed = secrets.randbelow(1 << 31) if asked.seed is None else asked.seed
     settings = WritingSettings(

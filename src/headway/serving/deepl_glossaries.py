@@ -88,7 +88,7 @@ class GlossaryDoor:
         glossary = _asked(request)
         given = await body_of(request)
         name = _name(given) if "name" in given else None
-        made = await self._dictionaries(given.get("dictionaries") or [])
+        made = await self._dictionaries(given.get("dictionaries", []))
         merged = {pair: {**glossary.dictionaries.get(pair, {}), **e} for pair, e in made.items()}
         return JSONResponse(_told(await _change(request, glossary, name, merged)))
 

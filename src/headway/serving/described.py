@@ -331,7 +331,7 @@ def deepl(pair: Pair) -> dict[str, Described]:
             errors=refusals(ASKED, DEEPL),
         ),
     }  # fmt: skip
-    kind = {"type": {"enum": ["source", "target"]}}
+    kind = {"type": {"enum": ["source", "target", ""]}}
     counts = needed(character_count=COUNT, character_limit=COUNT)
     for method in ("GET", "POST"):
         found[f"{method} /v2/languages"] = Described(

@@ -108,7 +108,7 @@ def operation(
     if one.answer is not None:
         answer["content"] = {one.kind: {"schema": schema(one.answer, models)}}
     if one.streamed:
-        answer["content"]["text/event-stream"] = {"schema": {"type": "string"}}
+        answer["content"]["text/event-stream"] = {"schema": {}}
     found: dict[str, Any] = {
         "operationId": re.sub(r"\W+", "_", f"{method.lower()}{path}").strip("_"),
         "summary": one.summary,
