@@ -18,7 +18,7 @@ from whys.page import write_pages
 from whys.question import Question
 from whys.questions import QUESTIONS
 
-from headway.corpora.cache import cache_root
+from headway.corpora.cache_place import cache_root
 from headway.operations.time_budget import seconds
 
 DOCS = Path(__file__).parent.parent / "docs"

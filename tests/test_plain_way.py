@@ -10,7 +10,7 @@ import pytest
 from random_models import needs_engine
 
 ROOT = Path(__file__).parent.parent
-MOST_FILES, MOST_LINES = 84, 13_600
+MOST_FILES, MOST_LINES = 81, 12_900
 """With default flags, nothing in the cache, and the C of the compiled search. A change that needs
 more has put a side room on the way, or owes a reason."""
 SIDE_ROOMS = (
@@ -18,13 +18,13 @@ SIDE_ROOMS = (
     "language_models/", "decoding/", "localization/memory/", "localization/terms/",
     "localization/formats/p", "localization/formats/x", "localization/placeholders/codes",
     "localization/placeholders/names", "localization/placeholders/p", "localization/places",
-    "corpora/cleaned", "corpora/coded", "corpora/many_pieces", "corpora/mixing", "corpora/pieces",
-    "corpora/shifts", "corpora/store", "corpora/weighted", "tokenizers/fair_sample",
+    "corpora/cache.py", "corpora/cleaned", "corpora/coded", "corpora/many_pieces",
+    "corpora/mixing", "corpora/pieces", "corpora/shifts", "corpora/store", "corpora/weighted", "tokenizers/fair_sample",
     "translation/coded", "translation/mixture", "translation/portions", "translation/prefixes",
     "translation/terms", "translation/tuning", "runs/checking", "runs/parent", "runs/resuming",
     "runs/quality_gate", "operations/frozen", "operations/processes", "operations/recovery",
-    "core/beam", "core/kv_cache", "core/greedy", "core/resume", "core/setting_errors",
-    "tokenizers/word", "commands/translate_documents",
+    "core/beam", "core/dataset", "core/kv_cache", "core/search", "core/setting_errors",
+    "core/train.py", "tokenizers/word", "commands/translate_documents",
 )  # fmt: skip
 
 pytestmark = needs_engine

@@ -300,7 +300,7 @@ def test_one_sentence_is_never_cut(translator, monkeypatch):
 def test_what_training_held_is_in_the_run_and_is_measured_again_alike(everyday_run, monkeypatch):
     folder = RunFolder(everyday_run)
     assert "checks.json" in folder.sealed()
-    written = folder.read_checks()
+    written = folder.table(folder.checks)
     assert written["held"]["single"] == 1.0
     monkeypatch.setenv("HEADWAY_CACHE", str(everyday_run.parent / "another-cache"))
     again = measured_again(everyday_run, lambda _: None).as_dict()

@@ -97,7 +97,7 @@ class Translator:
         build(RuntimeSettings, {"engine": engine, "precision": precision}, section="runtime")
         opened, folder = open_run(SPEC, run, device=device, training=False), open_folder(run)
         model = cast(StepDecoder, opened.model)
-        checks, terms = folder.read_checks(), None
+        checks, terms = folder.table(folder.checks) if folder.checks.exists() else {}, None
         if opened.settings.data.glossary:
             from headway.localization.terms.keeping import Terms
 

@@ -149,10 +149,10 @@ def test_weighted_batches_restored_equal_never_stopped(
     stopped = stream()
     for _ in range(before):
         stopped.next()
-    state = json.loads(json.dumps(stopped.state()))
+    state = json.loads(json.dumps(stopped.state_dict()))
     expected = [stopped.next().tolist() for _ in range(20)]
     resumed = stream()
-    resumed.restore(state)
+    resumed.load_state_dict(state)
     assert [resumed.next().tolist() for _ in range(20)] == expected
 
 
@@ -160,9 +160,9 @@ def test_weights_of_one_are_no_weights() -> None:
     pairs = [(i % 9, i % 11) for i in range(200)]
     plain, weighed = batches_of(pairs, 40), batches_of(pairs, 40, weights=[1.0] * 200)
     assert seen(plain, 2) == seen(weighed, 2)
-    state = BatchStream(plain).state()
+    state = BatchStream(plain).state_dict()
     with pytest.raises(RunError, match="same weights"):
-        BatchStream(weighed).restore(state)
+        BatchStream(weighed).load_state_dict(state)
 
 
 @given(lengths, budgets, st.integers(0, 30), st.integers(1, 30))
@@ -172,12 +172,12 @@ def test_restored_equals_never_stopped(
     stream = BatchStream(batches_of(pairs, batch_tokens))
     for _ in range(before):
         stream.next()
-    state = json.loads(json.dumps(stream.state()))
+    state = json.loads(json.dumps(stream.state_dict()))
     expected = [stream.next().tolist() for _ in range(after)]
     resumed = BatchStream(batches_of(pairs, batch_tokens))
-    resumed.restore(state)
+    resumed.load_state_dict(state)
     assert [resumed.next().tolist() for _ in range(after)] == expected
-    assert resumed.state() == stream.state()
+    assert resumed.state_dict() == stream.state_dict()
 
 
 def test_the_stream_is_the_epochs_one_after_another() -> None:
@@ -197,9 +197,9 @@ def test_the_stream_is_the_epochs_one_after_another() -> None:
 def test_other_data_or_settings_cannot_be_resumed(
     changed: tuple[list[tuple[int, int]], int, int], name: str
 ) -> None:
-    state = BatchStream(batches_of([(1, 1)] * 3, 8, 1)).state()
+    state = BatchStream(batches_of([(1, 1)] * 3, 8, 1)).state_dict()
     with pytest.raises(RunError, match=f"same {name}"):
-        BatchStream(batches_of(*changed)).restore(state)
+        BatchStream(batches_of(*changed)).load_state_dict(state)
 
 
 @pytest.mark.parametrize("batch_tokens", [0, -1])
@@ -224,10 +224,10 @@ def test_a_position_of_the_version_before_is_understood() -> None:
         "epoch": 1, "index": 2, "pairs": 40, "batch_tokens": 30, "seed": 1, "weights": 0,
     }  # fmt: skip
     stream = BatchStream(batches)
-    stream.restore(stored)
+    stream.load_state_dict(stored)
     assert stream.next().tolist() == batches.epoch(1)[2].tolist()
     del stored["weights"]  # as older ones had none
-    stream.restore(stored)
+    stream.load_state_dict(stored)
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=60), budgets)

@@ -144,18 +144,18 @@ def test_restoring_goes_on_bit_for_bit(dtype):
         update(network, number, 1.0)
         flat.step(0.01, 1.0)
     weights = {name: tensor.clone() for name, tensor in flat.weights().items()}
-    state = {name: tensor.clone() for name, tensor in flat.state().items()}
+    state = {name: tensor.clone() for name, tensor in flat.state_dict().items()}
     torch.manual_seed(99)
     fresh = Network()
     again = FlatAdam(fresh, dtype, **CONSTANTS)
-    again.restore(weights, state)
+    again.load_state_dict(weights, state)
     for model, optimizer in ((network, flat), (fresh, again)):
         for number in range(5, 10):
             update(model, number, 1.0)
             optimizer.step(0.01, 1.0)
     assert torch.equal(flat.masters, again.masters)
-    for name, tensor in flat.state().items():
-        assert torch.equal(tensor, again.state()[name]), name
+    for name, tensor in flat.state_dict().items():
+        assert torch.equal(tensor, again.state_dict()[name]), name
     for mine, theirs in zip(network.parameters(), fresh.parameters(), strict=True):
         assert torch.equal(mine, theirs)
 

@@ -10,7 +10,7 @@ import pytest
 
 from headway.core.disk import DiskError, checksum
 from headway.core.errors import RunError, UserError
-from headway.core.run_folder import CONSTANT, RunFolder
+from headway.core.run_folder import CONSTANT, RunFolder, write_json
 from headway.operations.locks import TakenError
 from headway.operations.shipped import only_writer_of_run
 from headway.runs.checking import accept, check_run
@@ -77,7 +77,7 @@ def test_a_change_on_purpose_can_be_accepted(folder: RunFolder) -> None:
 
 
 def test_what_is_accepted_keeps_every_checksum(folder: RunFolder) -> None:
-    folder.write_checks({"held": {}})
+    write_json(folder.checks, {"held": {}})
     folder.finish(SECTIONS)
     sealed = folder.sealed()
     folder.tokenizer.write_text("[]", encoding="utf-8")
@@ -170,17 +170,16 @@ def test_a_line_of_the_log_that_was_refused_is_not_written_after_all(tmp_path, m
 @pytest.mark.parametrize("text", ["[[]]", '{"a":' * 100_000, "", "\x00", "7"])
 def test_checks_that_are_none_are_refused(tmp_path, text):
     folder = RunFolder(tmp_path)
-    assert folder.read_checks() == {}
     folder.checks.write_text(text, encoding="utf-8")
     with pytest.raises(RunError, match=r"checks\.json is not as headway wrote it"):
-        folder.read_checks()
+        folder.table(folder.checks)
 
 
 def test_checks_are_sealed_when_the_run_is_finished(tmp_path):
     folder = RunFolder(tmp_path)
     sections = {"model": {"d_model": 16}}
     folder.write_settings(sections)
-    folder.write_checks({"held": {}})
+    write_json(folder.checks, {"held": {}})
     assert "checks.json" not in folder.sealed()
     folder.finish(sections)
     assert folder.sealed()["checks.json"] == checksum(folder.checks)

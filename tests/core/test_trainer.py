@@ -33,6 +33,7 @@ from headway.core.training_interfaces import Batch, TaskState, Validation
 from headway.operations.recovery import upgraded
 from headway.operations.time_budget import PlannedTraining
 from headway.runs.gradient import trainer_of
+from headway.runs.parent import start_from
 
 
 def trainer_in(
@@ -138,7 +139,9 @@ def test_with_the_newest_checkpoint_damaged_the_one_before_gives_the_same(
     assert everything(tmp_path / "run") == never_stopped
 
 
-@pytest.mark.parametrize(("of", "name"), [(checkpoint, "load_tensors"), (FlatAdam, "restore")])
+@pytest.mark.parametrize(
+    ("of", "name"), [(checkpoint, "load_tensors"), (FlatAdam, "load_state_dict")]
+)
 def test_for_want_of_memory_nothing_is_lost_and_going_on_later_equals_never_stopping(
     tmp_path, dtype, never_stopped, monkeypatch, of, name
 ):
@@ -497,7 +500,7 @@ def test_training_begins_with_the_weights_measures_and_saves_them(tmp_path, dtyp
         name: torch.randn(shape, generator=torch.Generator().manual_seed(3))
         for name, shape in trainer.optimizer.shapes.items()
     }
-    trainer.start_from(weights)
+    start_from(trainer, weights)
     for name, parameter in trainer.model.named_parameters():
         torch.testing.assert_close(parameter.float(), weights[name].to(dtype).float())
     for name, tensor in checkpoint.read(trainer.folder.checkpoints, 0).weights.items():
@@ -508,10 +511,10 @@ def test_training_begins_with_the_weights_measures_and_saves_them(tmp_path, dtyp
 
 def test_stopped_right_after_the_first_measurement_equals_never_stopping(tmp_path):
     first = trainer_in(tmp_path / "whole")
-    first.start_from(other_weights())
+    start_from(first, other_weights())
     first.train(lambda: False)
     stopped = trainer_in(tmp_path / "stopped")
-    stopped.start_from(other_weights())
+    start_from(stopped, other_weights())
     again = trainer_in(tmp_path / "stopped")
     assert again.resume()
     again.train(lambda: False)
@@ -523,11 +526,11 @@ def test_stopped_right_after_the_first_measurement_equals_never_stopping(tmp_pat
 
 def test_a_measurement_whose_checkpoint_was_lost_is_made_again_and_logged_once(tmp_path):
     trainer = trainer_in(tmp_path / "run")
-    trainer.start_from(other_weights())
+    start_from(trainer, other_weights())
     checkpoint.discard(checkpoint.folder_of(trainer.folder.checkpoints, 0))
     again = trainer_in(tmp_path / "run")
     assert not again.resume()
-    again.start_from(other_weights())
+    start_from(again, other_weights())
     assert [line["step"] for line in again.folder.read_log()] == [0]
 
 
@@ -535,7 +538,7 @@ def test_the_first_weights_stay_the_model_if_nothing_better_is_found(tmp_path):
     weights = other_weights()
     trainer = trainer_in(tmp_path / "run", scores=[5.0, 4.0, 3.0, 2.0, 1.0])
     trainer.task.scores = [9.0]  # what they score before the first update
-    trainer.start_from(weights)
+    start_from(trainer, weights)
     trainer.task.scores = [5.0, 4.0, 3.0, 2.0, 1.0]
     trainer.train(lambda: False)
     assert "began with" in choose(trainer)
@@ -549,7 +552,7 @@ def test_the_first_weights_stay_the_model_if_nothing_better_is_found(tmp_path):
 def test_weights_of_another_shape_are_refused(tmp_path):
     trainer = trainer_in(tmp_path / "run")
     with pytest.raises(RunError, match="must fit the model; 0.weight should be"):
-        trainer.start_from({name: torch.zeros(1) for name in trainer.optimizer.shapes})
+        start_from(trainer, {name: torch.zeros(1) for name in trainer.optimizer.shapes})
 
 
 # -- accumulation -----------------------------------------------------------------------------

@@ -9,16 +9,15 @@ import pytest
 from headway.core.disk import DiskError
 from headway.core.errors import ConfigError, DataError
 from headway.corpora.cache import (
-    cache_root,
-    keep_to_limit,
-    key_of,
     made_once,
     note_use,
     read_sealed,
+    remove_unused,
     reopened,
     sealed_folder,
     sweep,
 )
+from headway.corpora.cache_place import cache_root, key_of
 
 DAY_S = 24 * 3600
 
@@ -93,7 +92,7 @@ def test_a_damaged_folder_is_made_again(making: Making) -> None:
 
 def test_a_place_that_cannot_be_written_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(DiskError, match="HEADWAY_CACHE"):
+    with pytest.raises(DiskError, match="choose another place"):
         Making(tmp_path / "file" / "deep" / "made")()
 
 
@@ -124,16 +123,6 @@ def test_a_damaged_folder_is_said_and_not_used(making: Making) -> None:
     assert len(said) == 1
 
 
-def test_remains_of_killed_processes_are_swept_after_some_days(making: Making) -> None:
-    root = making.folder.parent
-    root.mkdir()
-    for name, days in ((".a.1.part", 2), (".b.2.part", 0.1), (".a.work", 8), (".b.work", 6)):
-        (root / name).mkdir()
-        os.utime(root / name, (time.time() - days * DAY_S,) * 2)
-    making()
-    assert sorted(os.listdir(root)) == [".b.2.part", ".b.work", "made"]
-
-
 def entry(root: Path, name: str, days: float, n_bytes: int = 1_000_000) -> Path:
     """A folder that was used so many days ago."""
     folder = root / name
@@ -156,68 +145,22 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("limit_gb", "left"),
-    [
-        ("0.004", {"encoded", "cleaned", "subwords"}),
-        ("0.002", {"cleaned", "subwords"}),
-        ("0.0001", {"subwords"}),
-        ("0", {"encoded", "cleaned", "subwords"}),
-        ("", {"encoded", "cleaned", "subwords"}),
-    ],
-)
-def test_what_was_unused_longest_makes_room_and_recent_things_stay(
-    limit_gb: str, left: set[str], root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HEADWAY_CACHE_LIMIT", limit_gb)
+def test_what_nobody_used_for_long_goes_and_recent_things_stay(root: Path) -> None:
     said: list[str] = []
-    keep_to_limit(root, said.append)
-    entries = {path.name[: -len("-" + "a" * 24)] for path in root.glob("*-" + "a" * 24)}
-    assert entries == left
-    assert len(said) == 3 - len(left)
-    assert (root / "cleaned-mine").exists()
-    assert (root / ".cleaned-x.work").exists()
-
-
-def test_what_an_ended_process_left_goes_too_when_nobody_went_on_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HEADWAY_CACHE_LIMIT", "0.0001")
-    left = entry(tmp_path, f".encoded-{'b' * 24}.work", 90, n_bytes=10)
-    (left / "encoded-000000000000").mkdir()
-    (left / "encoded-000000000000" / "ids").write_bytes(bytes(1_000_000))
-    os.utime(left, (time.time() - 90 * DAY_S, time.time() - 90 * DAY_S))
-    at_work = entry(tmp_path, f".cleaned-{'c' * 24}.work", 1)
-    keep_to_limit(tmp_path, lambda line: None)
-    assert not left.exists()
-    assert at_work.exists()
-
-
-def test_use_counts_and_is_no_change(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADWAY_CACHE_LIMIT", "0.0001")
     oldest = root / f"encoded-{'a' * 24}"
     changed = oldest.stat().st_mtime_ns
     note_use(oldest)
     assert oldest.stat().st_mtime_ns == changed
-    keep_to_limit(root, lambda _message: None)
+    remove_unused(root, said.append)
     assert oldest.exists()
-
-
-def test_a_limit_that_is_no_number_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADWAY_CACHE_LIMIT", "20GB")
-    with pytest.raises(ConfigError, match=r"number of GB.*'20GB'.*Try 20"):
-        keep_to_limit(root, lambda _message: None)
-
-
-def test_looking_how_large_a_folder_is_is_no_use_of_it(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HEADWAY_CACHE_LIMIT", "1")
-    for _ in range(2):
-        keep_to_limit(root, pytest.fail)
-    monkeypatch.setenv("HEADWAY_CACHE_LIMIT", "0.002")
-    keep_to_limit(root, lambda _message: None)
-    assert not (root / f"encoded-{'a' * 24}").exists()
+    entry(root, f"encoded-{'d' * 24}", 90)
+    entry(root, f".encoded-{'b' * 24}.work", 90)
+    remove_unused(root, said.append)
+    assert not (root / f"encoded-{'d' * 24}").exists()
+    assert not (root / f".encoded-{'b' * 24}.work").exists()
+    assert len(said) == 2
+    assert (root / "cleaned-mine").exists()
+    assert (root / ".cleaned-x.work").exists()
 
 
 def put(directory: Path) -> None:

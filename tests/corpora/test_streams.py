@@ -77,6 +77,6 @@ def test_a_stream_of_batches_is_resumed_in_its_middle():
         whole.next()
         stopped.next()
     again = stream()
-    again.restore(stopped.state())
+    again.load_state_dict(stopped.state_dict())
     for _ in range(11):
         assert again.next().tolist() == whole.next().tolist()

@@ -12,7 +12,7 @@ from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
 from headway.inspection.inspected_model import open_inspected
 from headway.inspection.opened_runs import texts
-from headway.runs.loading import why_not_read
+from headway.runs.resuming import why_not_read
 
 SECRET = "the password is swordfish"
 

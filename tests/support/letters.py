@@ -93,10 +93,10 @@ class LettersTask:
         return Validation(nats, -nats, "log_prob")
 
     def state_dict(self) -> TaskState:
-        return TaskState(self.stream.state(), {})
+        return TaskState(self.stream.state_dict(), {})
 
     def load_state_dict(self, state: TaskState) -> None:
-        self.stream.restore(state.countable)
+        self.stream.load_state_dict(state.countable)
 
 
 def sizes(data: TaskData) -> Sizes:

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from cyclopts import App, Group, Parameter
 
 from headway.core.config import SECTIONS, Sections, build
-from headway.core.errors import ConfigError
+from headway.core.errors import CONTROLS, ConfigError
 from headway.core.setting_errors import unknown_section
 from headway.languages.codes import suffix_of
 from headway.localization.formats.file_kinds import FILE_KINDS, NO_TEXT
 from headway.operations.option_errors import no_option, settled
-from headway.operations.streams import CONTROLS
 from headway.runs.flags import ShortFlag
 
 if TYPE_CHECKING:

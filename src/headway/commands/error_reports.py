@@ -5,8 +5,8 @@ import sys
 import traceback
 from typing import TextIO
 
-from headway.core.errors import out_of_memory
-from headway.operations.streams import CONTROLS, let_go
+from headway.core.errors import CONTROLS, out_of_memory
+from headway.operations.streams import let_go
 
 OURS = {errno.EBADF, errno.EFAULT, errno.ENOTSOCK}
 """Only a mistake of the program leads to them."""

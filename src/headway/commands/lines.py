@@ -1,4 +1,4 @@
-"""Lines of text, many at a time: of a file, or of standard input as they come."""
+"""Lines of text, many at a time: of a file, or of standard input."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,7 +6,6 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import cast
 
-from headway.core.errors import DataError
 from headway.core.lines import MAX_LINE_BYTES, read_lines
 
 LINES_AT_ONCE = 2000
@@ -19,6 +18,8 @@ def chunks_of(file: Path | None) -> Iterator[list[str]]:
     """The lines of a file, or of standard input, many at a time."""
     if file is not None:
         return in_chunks(read_lines(file))
+    from headway.commands.standard_input import waiting_lines
+
     return waiting_lines(cast("BufferedIOBase", sys.stdin.buffer))
 
 
@@ -36,45 +37,10 @@ def in_chunks(lines: Iterable[str | None]) -> Iterator[list[str]]:
             texts, n_characters = [], 0
     if texts:
         yield texts
-    _tell_too_long(too_long)
+    tell_too_long(too_long)
 
 
-def waiting_lines(stream: BufferedIOBase) -> Iterator[list[str]]:
-    """All lines that are there by now, as soon as there is one; only a line feed ends a line.
-
-    A person who types gets each answer at once; a file that is piped in is translated in batches.
-    A line of more than 1 MiB is never held: it counts as blank, which is said at the end.
-    Raises DataError where the text is not UTF-8.
-    """
-    begun, number = b"", 0
-    too_long: list[int] = []
-    data = b"\n"
-    while data:
-        data = stream.read1(CHARACTERS_AT_ONCE)
-        *whole, begun = (begun + data).split(b"\n")
-        if not data and begun:  # the last line has no line end
-            whole = [begun]
-        elif len(begun) > MAX_LINE_BYTES:
-            begun = begun[: MAX_LINE_BYTES + 1]
-        texts = []
-        for raw in whole:
-            number += 1
-            if len(raw) > MAX_LINE_BYTES:
-                too_long.append(number)
-            held = raw.removesuffix(b"\r") if len(raw) <= MAX_LINE_BYTES else b""
-            try:
-                texts.append(held.decode("utf-8"))
-            except UnicodeDecodeError as error:
-                raise DataError(
-                    f"text must be UTF-8; standard input is not (line {number:,}, byte "
-                    f"{error.start + 1}). Please convert it, for example: iconv -f LATIN1 -t UTF-8"
-                ) from None
-        for first in range(0, len(texts), LINES_AT_ONCE):
-            yield texts[first : first + LINES_AT_ONCE]
-    _tell_too_long(too_long)
-
-
-def _tell_too_long(lines: Sequence[int]) -> None:
+def tell_too_long(lines: Sequence[int]) -> None:
     """Say which lines, by number, were never held; nothing where there are none."""
     if lines:
         print(

@@ -200,7 +200,7 @@ def _examined(
 ) -> "tuple[CleanedCorpus, Examination]":
     """The clean corpus, and what is wrong with it."""
     from headway.commands.stages import Stages
-    from headway.corpora.cache import cache_root
+    from headway.corpora.cache_place import cache_root
     from headway.corpora.cleaned import clean_corpus
     from headway.corpora.corpus import directions, languages
     from headway.doctor.examination import SLOW_PAIRS, Tools, examine

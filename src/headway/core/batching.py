@@ -131,11 +131,11 @@ class BatchStream:
         self.index += 1
         return self._epoch[self.index - 1]
 
-    def state(self) -> dict[str, int]:
-        """All that `restore` needs, ready for JSON."""
+    def state_dict(self) -> dict[str, int]:
+        """All that `load_state_dict` needs, ready for JSON."""
         return {"epoch": self.epoch, "index": self.index, **self._identity}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go to where `state` was taken. Raises RunError: it was taken from other data, another
         batch size or another seed."""
         for name, value in self._identity.items():

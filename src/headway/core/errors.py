@@ -5,6 +5,11 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+CONTROLS = {i: f"\\x{i:02x}" for i in (*range(9), *range(11, 32), *range(127, 160))} | {
+    i: f"\\u{i:04x}" for i in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+"""How what steers a terminal, or turns the direction of a text, is shown in what is said."""
+
 _ANOTHER_KIND = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.EINVAL, errno.EFBIG)
 """It is gone, or something else is in its place: that is damage."""
 

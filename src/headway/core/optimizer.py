@@ -107,7 +107,7 @@ class FlatAdam:
         """All that makes the model what it is, by name: float32 weights and buffers (views)."""
         return self.by_name(self.masters) | self.still_masters | self.buffers
 
-    def state(self) -> dict[str, Tensor]:
+    def state_dict(self) -> dict[str, Tensor]:
         """Adam's two moments by name, and its step count: with the weights, all there is."""
         state = self.adam.state[self.masters]
         moments = {"step": state["step"].reshape(1)}
@@ -116,10 +116,10 @@ class FlatAdam:
                 moments[f"{moment}.{name}"] = tensor
         return moments
 
-    def restore(self, weights: Mapping[str, Tensor], state: Mapping[str, Tensor]) -> None:
+    def load_state_dict(self, weights: Mapping[str, Tensor], state: Mapping[str, Tensor]) -> None:
         """Go on from saved weights and moments; raises RunError when they are another model's."""
         self.take(weights)
-        copy_weights(state, self.state())
+        copy_weights(state, self.state_dict())
 
     def take(self, weights: Mapping[str, Tensor]) -> None:
         """Begin with these weights; raises RunError when they are another model's."""

@@ -18,7 +18,6 @@ from headway.core.disk import (
     write_text,
 )
 from headway.core.errors import RunError, command
-from headway.core.lines import bounded_lines
 
 CONFIG, TOKENIZER, MODEL = "config.toml", "tokenizer.json", "model.safetensors"
 TRANSLATION = "translation"
@@ -28,8 +27,7 @@ GLOSSARY = "glossary.tsv"
 CONSTANT = ("data.json", GLOSSARY, "source.spm", "target.spm", TOKENIZER, "vocab.json")
 """Written before config.toml and never again: data, terms, and the vocabulary, Marian's too."""
 
-_MAX_BYTES = {CONFIG: 1 << 20, CHECKS: 1 << 20, "data.json": 1 << 24, "metrics.jsonl": 1 << 32}
-_MAX_BYTES_OF_OTHERS = 1 << 28
+_MAX_BYTES = 1 << 28
 """No run has more but in its weights; what is larger is not read."""
 
 SEAL = "# What the files of this run are (sha256); `headway check` compares."
@@ -62,7 +60,7 @@ class RunFolder:
             )
         theirs = [self.card, self.checks, self.metrics, self.model, self.checkpoints]
         try:  # a start that was killed has left its data.json, the first that is written
-            begun = "headway" in self._table(self.data)["versions"]
+            begun = "headway" in self.table(self.data)["versions"]
         except (RunError, LookupError, TypeError):
             begun = False
         if not begun:
@@ -115,9 +113,7 @@ class RunFolder:
     def _settings_text(self) -> str:
         text = self.text(self.config).removeprefix("\ufeff").replace("\r\n", "\n")
         above, line, own = text.rpartition(f"# {CONFIG} ")
-        # What is finished and has the other file was sealed: if it is not, the end is lost.
-        lost = not line and "\nfinished = true\n" in text and self.checks.exists()
-        if lost or (line and hashlib.sha256(above.encode("utf-8")).hexdigest() != own.strip()):
+        if line and hashlib.sha256(above.encode("utf-8")).hexdigest() != own.strip():
             raise _changed(self.config)
         return text
 
@@ -131,13 +127,13 @@ class RunFolder:
 
     def _refuse_large(self, file: Path) -> None:
         try:
-            refuse_large(file, _MAX_BYTES.get(file.name, _MAX_BYTES_OF_OTHERS))
+            refuse_large(file, _MAX_BYTES)
             file.open("rb").close()
         except OSError as error:
             raise RunError(f"cannot read {file}: {error.strerror}. Take it from a copy.") from None
 
-    def _table(self, file: Path) -> dict[str, Any]:
-        """What one of its files of JSON has."""
+    def table(self, file: Path) -> dict[str, Any]:
+        """What one of its files of JSON has. Raises RunError where it is damaged."""
         try:
             found = json.loads(self.text(file))
         except (ValueError, RecursionError):
@@ -148,16 +144,7 @@ class RunFolder:
 
     def write_data(self, record: Mapping[str, Any]) -> None:
         """data.json: what was read, and by which versions."""
-        write_text(self.data, json.dumps(record, indent=1, ensure_ascii=False))
-
-    def write_checks(self, record: Mapping[str, Any]) -> None:
-        """checks.json: what training held, and what outputs are judged by."""
-        write_text(self.checks, json.dumps(record, indent=1, ensure_ascii=False))
-
-    def read_checks(self) -> dict[str, Any]:
-        """What `write_checks` wrote; nothing where there is no such file. Raises RunError where it
-        is damaged."""
-        return self._table(self.checks) if self.checks.exists() else {}
+        write_json(self.data, record)
 
     def write_card(self, text: str) -> None:
         """README.md, the model card."""
@@ -198,12 +185,9 @@ class RunFolder:
 
     def record(self) -> dict[str, Any]:
         """What data.json has. Raises RunError where it is missing or damaged."""
-        found, sum_ = self._table(self.data), checksum(self.data)
-        parent = found.get("parent") or {"run": "", "sha256": ""}
-        tables = isinstance(found.get("sha256"), dict) and isinstance(parent, dict)
-        named = tables and [parent.get(key) for key in ("run", "sha256")]
-        sound = named and all(isinstance(one, str) and "\0" not in one for one in named)
-        if not sound or self.sealed().get(self.data.name, sum_) != sum_:
+        found, sum_ = self.table(self.data), checksum(self.data)
+        sealed = self.sealed().get(self.data.name, sum_)
+        if sealed != sum_ or not isinstance(found.get("sha256"), dict):
             raise _changed(self.data)
         return found
 
@@ -221,12 +205,11 @@ class RunFolder:
         if not self.metrics.exists():
             return found
         self._refuse_large(self.metrics)
-        with self.metrics.open("rb") as file:
-            for raw in bounded_lines(file):
-                with suppress(ValueError, RecursionError):
-                    line = json.loads(raw or b"0")
-                    if isinstance(line, dict) and isinstance(line.get("step"), int):
-                        found.append(line)
+        for raw in self.metrics.read_bytes().splitlines():
+            with suppress(ValueError, RecursionError):
+                line = json.loads(raw)
+                if isinstance(line, dict) and isinstance(line.get("step"), int):
+                    found.append(line)
         return found
 
     def cut_log(self, step: int) -> None:
@@ -241,6 +224,11 @@ class RunFolder:
         if self.metrics.exists():
             with disk_errors(self.metrics):
                 sync(self.metrics)
+
+
+def write_json(file: Path, record: Mapping[str, Any]) -> None:
+    """Write a file of JSON in one instant."""
+    write_text(file, json.dumps(record, indent=1, ensure_ascii=False))
 
 
 def _changed(file: Path) -> RunError:

@@ -288,23 +288,15 @@ class Trainer(Generic[AnyTask]):
 
     # -- checkpoints --------------------------------------------------------------------------
 
-    def start_from(self, weights: Mapping[str, Tensor]) -> Validation:
-        """Take these weights for step 0: measured, saved, and kept if training finds none better.
-
-        Raises RunError when they are another model's.
-        """
-        self.clock = time.monotonic()
-        self.optimizer.take(weights)
-        result = self.eval_step()
-        self.count_time()
-        self.save()
-        return result
-
     def save(self) -> None:
         """A checkpoint that `resume` can go on from; older ones that nobody needs go."""
         self.finite_sums()
         position, random, _ = self.moment()
-        groups = {"random": random, "adam": self.optimizer.state(), "position": position.tensors}
+        groups = {
+            "random": random,
+            "adam": self.optimizer.state_dict(),
+            "position": position.tensors,
+        }
         tensors = {f"{group}.{name}": t for group, of in groups.items() for name, t in of.items()}
         folder, progress, weights = self.folder.checkpoints, self.progress, self.optimizer.weights()
         state = {"progress": asdict(progress), "position": position.countable}
@@ -357,11 +349,10 @@ class Trainer(Generic[AnyTask]):
         for name, tensor in saved.resume.items():
             group, _, own_name = name.partition(".")
             groups[group][own_name] = tensor
-        self.optimizer.restore(saved.weights, groups["adam"])
+        self.optimizer.load_state_dict(saved.weights, groups["adam"])
         for callback in self.callbacks:
             callback.load_state_dict(self, saved.state)
         self.progress = Progress(**saved.state["progress"])
-        self.progress.refuse_unsound(saved.step, self.task.counted)
         self.losses.clear()
         position = TaskState(saved.state["position"], groups["position"])
         self.return_to(LoopState(position, groups["random"], {}))

@@ -1,11 +1,10 @@
 """What passes between the training loop and others: a task to learn, and who hears how it goes."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, get_type_hints, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from pydantic import TypeAdapter
 from torch import Tensor, nn
 
 
@@ -72,22 +71,6 @@ class Progress:
     """Of the learning rate; less since a loss was not finite."""
     planned_s: float = 0.0
     """`time_s` when the end was last planned anew."""
-
-    def refuse_unsound(self, step: int, counted: Iterable[str]) -> None:
-        """Raise ValueError where this is no progress up to a step: its file may be anybody's."""
-        for name, kind in get_type_hints(Progress).items():
-            TypeAdapter(kind).validate_python(getattr(self, name), strict=True)
-        if not (
-            self.step == step
-            and self.validated == sorted({*self.validated})
-            and all(0 <= n <= step for n in (self.decay_start, *self.validated))
-            and self.best_step in (0, *self.validated)
-            and self.since_best >= 0
-            and 0 <= self.planned_s <= self.time_s < float("inf")
-            and self.sums.keys() == Progress().sums.keys()
-            and self.counts.keys() == set(counted)
-        ):
-            raise ValueError("state.json contradicts itself")
 
 
 @runtime_checkable

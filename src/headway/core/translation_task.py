@@ -196,8 +196,8 @@ class TranslationTask:
 
     def state_dict(self) -> TaskState:
         """See `headway.core.training_interfaces.Task`."""
-        return TaskState(self.stream.state(), {})
+        return TaskState(self.stream.state_dict(), {})
 
     def load_state_dict(self, state: TaskState) -> None:
         """See `headway.core.training_interfaces.Task`."""
-        self.stream.restore(state.countable)
+        self.stream.load_state_dict(state.countable)

@@ -5,6 +5,7 @@ It may be deleted at any time. What is damaged is made anew.
 
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -13,51 +14,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from headway.core.disk import DiskError, checksum, digest, disk_errors, whole_folder
-from headway.core.errors import ConfigError, DataError, UserError
+from headway.core.errors import DataError, UserError
+from headway.corpora.cache_place import silent
 from headway.operations.locks import Say, alone, is_own
 
-UNUSED_DAYS = 30.0
+UNUSED_DAYS = 90.0
 DAY_S = 24 * 3600.0
-_WORK_IS_STALE_S = 7 * DAY_S
+_OURS = re.compile(r"\.?(cleaned|codes|subwords|encoded)-[0-9a-f]{24}(\.work)?")
+"""What is finished, and what an ended process left and nobody went on with."""
 _META = "meta.json"
 
 T = TypeVar("T")
-
-
-def silent(_message: str) -> None:
-    """Say nothing."""
-
-
-def cache_root() -> Path:
-    """Where it is: $HEADWAY_CACHE, else $XDG_CACHE_HOME/headway, else ~/.cache/headway.
-
-    Raises:
-        ConfigError: none of them is set, and this user has no home.
-    """
-    if own := os.environ.get("HEADWAY_CACHE"):
-        return own_folder(Path(own))
-    shared = os.environ.get("XDG_CACHE_HOME")
-    try:
-        return own_folder((Path(shared) if shared else Path.home() / ".cache") / "headway")
-    except RuntimeError:
-        raise ConfigError(
-            "encoded text is kept in a folder of the user's home; this user has none. "
-            "Set HEADWAY_CACHE to a folder."
-        ) from None
-
-
-def own_folder(root: Path) -> Path:
-    """A folder of which what lies in it is believed and run: none that others can write to."""
-    if not os.path.exists(root) or is_own(root.stat()):
-        return root
-    from headway.corpora.cache_eviction import own_part
-
-    return own_part(root)
-
-
-def key_of(description: dict[str, Any]) -> str:
-    """A short name for everything that a result depends on."""
-    return digest(description)[:24]
 
 
 def reopened(folder: Path, open_it: Callable[[], T], say: Say = silent) -> T | None:
@@ -105,24 +72,23 @@ def made_once(
             make(work)
             directory.chmod(0o700)
             found = open_it()
-        except DiskError as error:
-            raise DataError(f"{error} For the cache: set HEADWAY_CACHE to a folder.") from None
+        except DiskError:
+            raise
         except UserError:  # when that is put right, something else is wanted
             shutil.rmtree(work, ignore_errors=True)
             raise
         shutil.rmtree(work, ignore_errors=True)
     note_use(directory)
     sweep(directory.parent)
-    sweep(directory.parent, ".*.work", unused_s=_WORK_IS_STALE_S)
-    keep_to_limit(directory.parent, say)
+    remove_unused(directory.parent, say)
     return found
 
 
-def sweep(folder: Path, name: str = ".*.part", *, unused_s: float = DAY_S) -> None:
-    """Remove folders that killed processes left in `folder`, if nobody touched them for so long."""
-    for remains in folder.glob(name):
+def sweep(folder: Path) -> None:
+    """Remove folders that killed processes left in `folder`, if nobody touched them for a day."""
+    for remains in folder.glob(".*.part"):
         with suppress(OSError):
-            if time.time() - remains.stat().st_mtime >= unused_s:
+            if time.time() - remains.stat().st_mtime >= DAY_S:
                 shutil.rmtree(remains, ignore_errors=True)
 
 
@@ -132,14 +98,12 @@ def note_use(directory: Path) -> None:
         os.utime(directory, ns=(time.time_ns(), directory.stat().st_mtime_ns))
 
 
-def keep_to_limit(root: Path, say: Say) -> None:
-    """Make room if the cache is larger than HEADWAY_CACHE_LIMIT allows, but for what was used in
-    the last `UNUSED_DAYS`. Raises ConfigError where that limit is no number."""
-    unused = {folder: days_unused(folder) for folder in root.iterdir()}
-    if max(unused.values(), default=0.0) >= UNUSED_DAYS:
-        from headway.corpora.cache_eviction import make_room
-
-        make_room(unused, UNUSED_DAYS, say)
+def remove_unused(root: Path, say: Say) -> None:
+    """Remove what nobody used for `UNUSED_DAYS`, finished or not."""
+    for folder in root.iterdir():
+        if _OURS.fullmatch(folder.name) and (days := days_unused(folder)) >= UNUSED_DAYS:
+            shutil.rmtree(folder, ignore_errors=True)
+            say(f"removed {folder} from the cache: not used for {days:.0f} days")
 
 
 def days_unused(folder: Path) -> float:

@@ -16,7 +16,8 @@ from headway.core.rows import SIDES, as_written
 from headway.core.subword_training import VERSION as LEARNING_VERSION
 from headway.core.subwords import Subwords
 from headway.corpora.alignment import suspicious
-from headway.corpora.cache import Say, key_of, made_once, read_sealed, sealed_folder, silent
+from headway.corpora.cache import Say, made_once, read_sealed, sealed_folder
+from headway.corpora.cache_place import key_of, silent
 from headway.corpora.corpus import Corpus, directions
 from headway.corpora.in_memory import EncodedSplit, Split
 from headway.corpora.many_pieces import cleaned_in_pieces, in_order

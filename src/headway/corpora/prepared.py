@@ -75,7 +75,7 @@ def prepare_corpus(
 
     Without `valid`, `hold_out` pairs (None: `held_out_size`) are set aside. Of more than
     `IN_MEMORY` bytes, what was done before with the same files and settings is found in the cache
-    at `root` (None: `headway.corpora.cache.cache_root`). `say` hears what was chosen and why.
+    at `root` (None: `headway.corpora.cache_place.cache_root`). `say` hears what was chosen and why.
 
     Raises:
         ConfigError, DataError: a file or setting cannot be used, or the cache cannot be written.
@@ -136,7 +136,7 @@ def _cleaned(
     sizes = (path.stat().st_size * _UNPACKED.get(path.suffix.lower(), 1) for path in files)
     if sum(sizes) < IN_MEMORY:
         return PairsInMemory(corpus, data, valid=valid, hold_out=hold_out, seed=seed)
-    from headway.corpora.cache import cache_root
+    from headway.corpora.cache_place import cache_root
     from headway.corpora.cleaned import clean_corpus
 
     root = cache_root() if root is None else root

@@ -15,15 +15,8 @@ from numpy.typing import NDArray
 
 from headway.core.errors import DataError
 from headway.core.rows import StoredIds, id_type, refusal
-from headway.corpora.cache import (
-    Say,
-    cache_root,
-    key_of,
-    made_once,
-    read_sealed,
-    sealed_folder,
-    silent,
-)
+from headway.corpora.cache import Say, made_once, read_sealed, sealed_folder
+from headway.corpora.cache_place import cache_root, key_of, silent
 
 FORMAT = 5
 """Raised whenever the files change their meaning."""

@@ -17,23 +17,17 @@ from ctypes import POINTER
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from headway.core.disk import checksum, whole_folder
 from headway.core.errors import DataError, HeadwayError
-from headway.corpora.cache import (
-    cache_root,
-    key_of,
-    made_once,
-    own_folder,
-    read_sealed,
-    sealed_folder,
-    silent,
-)
+from headway.corpora.cache_place import cache_root, key_of, own_folder
+from headway.operations.locks import is_own
 
 SOURCES = Path(__file__).parent
 FLAGS = ("-std=gnu11", "-O3", "-fno-math-errno", "-fPIC", "-shared")
 THIS_PROCESSOR = ("-march=native", "-mcpu=native")
 """The same to different compilers; the first that is understood is taken."""
 LIMIT_S = 300
-NAME = "engine.so"
+NAME, SEAL = "engine.so", "engine.so.sha256"
 
 
 class NoEngineError(HeadwayError):
@@ -142,20 +136,18 @@ def made() -> EngineLibrary:
     }
     root = os.environ.get("HEADWAY_ENGINE_CACHE")
     folder = (own_folder(Path(root)) if root else cache_root()) / f"engine-{key_of(description)}"
-
-    def make(_work: Path) -> None:
-        with sealed_folder(folder) as (part, _):
-            compiled(compiler, part / NAME)
-            try:
-                loaded(part / NAME)
-            except DataError as error:
-                raise NoEngineError(f"{compiler} succeeds and writes no library: {error}") from None
-
-    def opened() -> EngineLibrary:
-        read_sealed(folder)
-        return loaded(folder / NAME)
-
-    return made_once(folder, opened, make, silent)
+    with suppress(DataError, OSError):
+        if is_own(folder.lstat()) and (folder / SEAL).read_text() == checksum(folder / NAME):
+            return loaded(folder / NAME)
+    with whole_folder(folder) as part:
+        compiled(compiler, part / NAME)
+        try:
+            loaded(part / NAME)
+        except DataError as error:
+            raise NoEngineError(f"{compiler} succeeds and writes no library: {error}") from None
+        (part / SEAL).write_text(checksum(part / NAME), encoding="ascii")
+        part.chmod(0o700)
+    return loaded(folder / NAME)
 
 
 def found_compiler() -> str:

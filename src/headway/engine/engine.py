@@ -19,7 +19,7 @@ from headway.core.interfaces import StepDecoder
 from headway.core.runtime import ProductPrecision, available_cores
 from headway.core.search import METHODS
 from headway.core.transformer import Transformer
-from headway.corpora.cache import silent
+from headway.corpora.cache_place import silent
 from headway.decoding.forced import without_prefix
 from headway.engine.building import NoEngineError, engine_library
 from headway.engine.packing import Packed

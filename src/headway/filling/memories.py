@@ -13,7 +13,7 @@ from headway.languages.codes import Languages, same_language
 from headway.localization.memory.building import cached_memory, cached_memory_of_pairs, own_memory
 from headway.localization.memory.memory import SHOWN_FROM, Memories, Memory
 from headway.operations.shipped import open_folder
-from headway.runs.loading import why_not_read
+from headway.runs.resuming import why_not_read
 from headway.translation.pairs import TranslationData
 
 Say = Callable[[str], None]

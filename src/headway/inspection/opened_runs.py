@@ -16,7 +16,7 @@ from headway.corpora.corpus import read_pairs
 from headway.demo import EXAMPLES
 from headway.inspection.inspected_model import Examples, InspectedModel, Passage
 from headway.language_models.trained import TrainedLanguageModel
-from headway.runs.loading import why_not_read
+from headway.runs.resuming import why_not_read
 from headway.translation.attention import as_fed
 from headway.translator import Translator
 

@@ -183,10 +183,10 @@ class LanguageTask:
 
     def state_dict(self) -> TaskState:
         """See `headway.core.training_interfaces.Task`."""
-        state: dict[str, Any] = self.stream.state()
+        state: dict[str, Any] = self.stream.state_dict()
         return TaskState(state, dict(self.carried))
 
     def load_state_dict(self, state: TaskState) -> None:
         """See `headway.core.training_interfaces.Task`."""
-        self.stream.restore(state.countable)
+        self.stream.load_state_dict(state.countable)
         self.carried = {name: kept.to(self.device) for name, kept in state.tensors.items()}

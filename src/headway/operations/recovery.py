@@ -97,8 +97,8 @@ def go_back(trainer: Trainer[Any], error: NotFiniteError) -> bool:
 
 def begin_again(trainer: Trainer[Any]) -> None:
     """Go to step 0, with the weights as they were drawn: `eval_model` was given no others yet."""
-    moments = {name: torch.zeros_like(t) for name, t in trainer.optimizer.state().items()}
-    trainer.optimizer.restore(saved_tensors(trainer.eval_model), moments)
+    moments = {name: torch.zeros_like(t) for name, t in trainer.optimizer.state_dict().items()}
+    trainer.optimizer.load_state_dict(saved_tensors(trainer.eval_model), moments)
     trainer.progress = type(trainer.progress)(counts=dict.fromkeys(trainer.task.counted, 0))
     trainer.losses.clear()
     trainer.return_to(trainer.initial_state)

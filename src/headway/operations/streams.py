@@ -13,11 +13,6 @@ from headway.core.errors import UserError
 GONE = (errno.EPIPE, errno.EIO, errno.ECONNRESET)
 """What a pipe, a terminal or a connection answers whose other end is closed."""
 
-CONTROLS = {i: f"\\x{i:02x}" for i in (*range(9), *range(11, 32), *range(127, 160))} | {
-    i: f"\\u{i:04x}" for i in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
-}
-"""How what steers a terminal, or turns the direction of a text, is shown in what is said."""
-
 
 class ClosedStream(io.TextIOBase):
     """Stands where there is no stream: whoever wants to read or write hears of it."""

@@ -14,9 +14,10 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn
 from rich.progress import Progress as Bar
 
+from headway.core.errors import CONTROLS
 from headway.core.learning import ValidationLines, clock
 from headway.core.training_interfaces import Progress
-from headway.operations.streams import CONTROLS, let_go
+from headway.operations.streams import let_go
 
 
 class ConsoleReporter(ValidationLines):

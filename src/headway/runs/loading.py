@@ -1,10 +1,6 @@
-"""A run opened for use, and which of its texts may be: those that are still what they were.
-
-Settings, vocabulary and model, on the device that is there.
-"""
+"""A run opened for use: settings, vocabulary and model, on the device that is there."""
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,8 +10,7 @@ from torch.overrides import TorchFunctionMode
 
 from headway.core import runtime as machine
 from headway.core.config import build
-from headway.core.disk import checksum, refuse_large
-from headway.core.errors import HeadwayError, RunError, command
+from headway.core.errors import RunError, command
 from headway.core.optimizer import load_weights, saved_tensors
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Device
@@ -26,8 +21,6 @@ from headway.runs.task_spec import TaskSpec
 
 _BYTES_PER_PIECE = 1 << 10
 """Of tokenizer.json, at most: the piece, its id, and what it is merged from."""
-_MOST_BYTES = 1 << 40
-"""Of a text that is read for a run that names it."""
 _CALLS_PER_TENSOR = 100
 """Of torch's functions, at most, while a model is built: a Transformer takes 9, an LSTM 16."""
 
@@ -137,25 +130,3 @@ def fitting_vocabulary(
             )
             raise RunError(f"{rule}{held} for {name} where {needed} belongs{remedy}")
     return vocabulary
-
-
-def why_not_read(folder: RunFolder, files: Iterable[Path]) -> str:
-    """Why the files that a run names are not read, in words; nothing if all are what they were.
-
-    A run that was made elsewhere can name any file of this machine in its config.toml. Only one
-    whose bytes have the checksum in data.json is read: who wrote that down had those bytes already.
-    """
-    try:
-        stored = folder.record()["sha256"] if folder.data.exists() else {}
-        for path in files:
-            place = str(path.absolute())
-            if not path.exists():
-                return f"{place} is gone"
-            if place not in stored:
-                return f"{folder.data} has no checksum of {place}"
-            refuse_large(path, _MOST_BYTES)
-            if checksum(path) != stored[place]:
-                return f"{place} has changed since"
-    except (HeadwayError, OSError) as error:
-        return str(error)
-    return ""

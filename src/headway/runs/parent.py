@@ -1,5 +1,6 @@
 """The run that a new one begins with: its weights, as a whole or in part."""
 
+import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -220,11 +221,24 @@ def begin_with(run: Run) -> None:
     if found.drawn or found.unused:
         run.say(f"of {parent.folder.path}: {found}")
     run.say(f"peak of the learning rate: {run.settings.training.learning_rate:.2g}")
-    before = trainer.start_from(found.weights)
+    before = start_from(trainer, found.weights)
     others = "".join(f", {name} {value:.2f}" for name, value in before.others.items())
     run.say(
         f"before: {before.score_name.upper()} {before.score:.2f} on the validation data{others}"
     )
+
+
+def start_from(trainer: Trainer[Any], weights: Mapping[str, Tensor]) -> Validation:
+    """Take these weights for step 0: measured, saved, and kept if training finds none better.
+
+    Raises RunError when they are another model's.
+    """
+    trainer.clock = time.monotonic()
+    trainer.optimizer.take(weights)
+    result = trainer.eval_step()
+    trainer.count_time()
+    trainer.save()
+    return result
 
 
 def first_score(folder: RunFolder) -> tuple[str, float] | None:

@@ -1,7 +1,7 @@
-"""Going on with a run that was stopped: as it was, with the files that it began with."""
+"""Going on with a run that was stopped, with the texts that it began with, if they still are."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from os.path import realpath
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,8 @@ from typing import Any
 from headway.core import runtime as machine
 from headway.core.checkpoint import WEIGHTS, folder_of, resumable
 from headway.core.config import Sections, merge
-from headway.core.errors import ConfigError, RunError
+from headway.core.disk import checksum
+from headway.core.errors import ConfigError, HeadwayError, RunError
 from headway.core.run_folder import RunFolder
 from headway.core.tensor_files import shapes
 from headway.core.train import refuse_changed
@@ -107,3 +108,24 @@ def refuse_unwritable(folder: RunFolder) -> None:
                 f"a run that goes on writes to its own files, and deletes some; {place} is a link "
                 "to another place, or no file. Put a copy there."
             )
+
+
+def why_not_read(folder: RunFolder, files: Iterable[Path]) -> str:
+    """Why the files that a run names are not read, in words; nothing if all are what they were.
+
+    A run that was made elsewhere can name any file of this machine in its config.toml. Only one
+    whose bytes have the checksum in data.json is read: who wrote that down had those bytes already.
+    """
+    try:
+        stored = folder.record()["sha256"] if folder.data.exists() else {}
+        for path in files:
+            place = str(path.absolute())
+            if not path.exists():
+                return f"{place} is gone"
+            if place not in stored:
+                return f"{folder.data} has no checksum of {place}"
+            if checksum(path) != stored[place]:
+                return f"{place} has changed since"
+    except (HeadwayError, OSError) as error:
+        return str(error)
+    return ""

@@ -14,7 +14,7 @@ from headway.core.hypothesis import Decode, DecodingSettings, Hypothesis, Ids, S
 from headway.core.interfaces import StepDecoder
 from headway.core.runtime import EngineName, ProductPrecision
 from headway.core.search import METHODS, Method, decode_all, in_turn
-from headway.corpora.cache import silent
+from headway.corpora.cache_place import silent
 from headway.decoding.ranking import chunked_best
 from headway.decoding.sampling import sample
 from headway.decoding.shares import even_batches, in_processes

@@ -10,7 +10,8 @@ from headway.core.run_folder import RunFolder
 from headway.core.runtime import EngineName, ProductPrecision
 from headway.core.transformer import Transformer
 from headway.core.translate import TextTranslator
-from headway.corpora.cache import cache_root, key_of, made_once, read_sealed, sealed_folder
+from headway.corpora.cache import made_once, read_sealed, sealed_folder
+from headway.corpora.cache_place import cache_root, key_of
 from headway.engine.building import NoEngineError, engine_library
 from headway.engine.engine import beyond, unsupported
 from headway.exchange import ctranslate2

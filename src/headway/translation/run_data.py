@@ -13,13 +13,14 @@ from headway.core.errors import DataError, HeadwayError
 from headway.core.hypothesis import Decode, SearchRequest
 from headway.core.interfaces import StepDecoder
 from headway.core.rows import Indices
-from headway.core.run_folder import RunFolder
+from headway.core.run_folder import RunFolder, write_json
 from headway.core.search import decode_all
-from headway.corpora.cache import cache_root, made_once, read_sealed, sealed_folder, silent
+from headway.corpora.cache import made_once, read_sealed, sealed_folder
+from headway.corpora.cache_place import cache_root, silent
 from headway.operations.shipped import SHIPPED, only_writer_of_run, open_folder
-from headway.runs.loading import open_run, why_not_read
+from headway.runs.loading import open_run
 from headway.runs.quality_gate import QualityGate, measured
-from headway.runs.resuming import refuse_changed_data
+from headway.runs.resuming import refuse_changed_data, why_not_read
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
 from headway.tasks import task_spec
@@ -140,7 +141,7 @@ def measure_run(run: Path, say: Say) -> Measured:
     open_folder(run)
     with only_writer_of_run(run, say) as folder:
         found = measured_again(run, say)
-        folder.write_checks(found.as_dict())
+        write_json(folder.checks, found.as_dict())
         folder.write_settings(folder.settings(), [folder.checks])
     say(found.trust.words())
     return found

@@ -15,7 +15,7 @@ from headway.core.config import Sections
 from headway.core.errors import ConfigError
 from headway.core.hypothesis import DecodingSettings
 from headway.core.interfaces import StepDecoder
-from headway.core.run_folder import RunFolder
+from headway.core.run_folder import RunFolder, write_json
 from headway.core.runtime import Runtime
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
@@ -201,7 +201,7 @@ def card(run: Run) -> CardWords:
     readings = task.readings(searched)
     languages = data.source_language, data.target_language
     measured = measure(run.data, languages, task.valid_rows, readings, hypotheses, tags=data.tags)
-    run.folder.write_checks(measured.as_dict())
+    write_json(run.folder.checks, measured.as_dict())
     trust = measured.trust.words()
     run.say(trust)
     dropped = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in report.dropped.most_common())

@@ -15,7 +15,7 @@ from headway.core.config import Sections, merge
 from headway.core.errors import ConfigError
 from headway.core.hypothesis import Decode, DecodingSettings
 from headway.core.training_interfaces import TaskState, Validation
-from headway.corpora.cache import silent
+from headway.corpora.cache_place import silent
 from headway.corpora.corpus import languages
 from headway.languages.codes import same_language
 from headway.metrics.corpus_scores import bleu_by_language

@@ -9,8 +9,9 @@ from headway.core.cleaning import Pair, Report
 from headway.core.disk import checksum
 from headway.core.errors import DataError
 from headway.core.lines import check_file, shown
-from headway.corpora.cache import Say, cache_root, key_of, made_once, read_sealed, sealed_folder
-from headway.corpora.cache import silent as unsaid
+from headway.corpora.cache import Say, made_once, read_sealed, sealed_folder
+from headway.corpora.cache_place import cache_root, key_of
+from headway.corpora.cache_place import silent as unsaid
 from headway.languages.codes import LanguagePair, Languages, same_language, suffix_of
 from headway.localization.formats.file_kinds import FILE_KINDS, keyed, paired, reader_of
 from headway.localization.memory import store, words

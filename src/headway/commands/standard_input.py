@@ -1,0 +1,43 @@
+"""Lines of standard input, many at a time, as they come."""
+
+from collections.abc import Iterator
+from io import BufferedIOBase
+
+from headway.commands.lines import CHARACTERS_AT_ONCE, LINES_AT_ONCE, tell_too_long
+from headway.core.errors import DataError
+from headway.core.lines import MAX_LINE_BYTES
+
+
+def waiting_lines(stream: BufferedIOBase) -> Iterator[list[str]]:
+    """All lines that are there by now, as soon as there is one; only a line feed ends a line.
+
+    A person who types gets each answer at once; a file that is piped in is translated in batches.
+    A line of more than 1 MiB is never held: it counts as blank, which is said at the end.
+    Raises DataError where the text is not UTF-8.
+    """
+    begun, number = b"", 0
+    too_long: list[int] = []
+    data = b"\n"
+    while data:
+        data = stream.read1(CHARACTERS_AT_ONCE)
+        *whole, begun = (begun + data).split(b"\n")
+        if not data and begun:  # the last line has no line end
+            whole = [begun]
+        elif len(begun) > MAX_LINE_BYTES:
+            begun = begun[: MAX_LINE_BYTES + 1]
+        texts = []
+        for raw in whole:
+            number += 1
+            if len(raw) > MAX_LINE_BYTES:
+                too_long.append(number)
+            held = raw.removesuffix(b"\r") if len(raw) <= MAX_LINE_BYTES else b""
+            try:
+                texts.append(held.decode("utf-8"))
+            except UnicodeDecodeError as error:
+                raise DataError(
+                    f"text must be UTF-8; standard input is not (line {number:,}, byte "
+                    f"{error.start + 1}). Please convert it, for example: iconv -f LATIN1 -t UTF-8"
+                ) from None
+        for first in range(0, len(texts), LINES_AT_ONCE):
+            yield texts[first : first + LINES_AT_ONCE]
+    tell_too_long(too_long)
