@@ -1,25 +1,20 @@
 """Lines of text, many at a time: of a file, or of standard input."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from io import BufferedIOBase
 from pathlib import Path
 from typing import cast
 
-from headway.core.lines import MAX_LINE_BYTES, read_lines
-
-LINES_AT_ONCE = 2000
-"""Lines sorted by length together; more would hold back the first output for longer."""
-CHARACTERS_AT_ONCE = 1 << 18
-"""About how many of them are held at once: sub-words take a hundred times as much memory."""
+from headway.commands.arguments import tell_too_long
+from headway.commands.standard_input import CHARACTERS_AT_ONCE, LINES_AT_ONCE, waiting_lines
+from headway.core.lines import read_lines
 
 
 def chunks_of(file: Path | None) -> Iterator[list[str]]:
     """The lines of a file, or of standard input, many at a time."""
     if file is not None:
         return in_chunks(read_lines(file))
-    from headway.commands.standard_input import waiting_lines
-
     return waiting_lines(cast("BufferedIOBase", sys.stdin.buffer))
 
 
@@ -38,13 +33,3 @@ def in_chunks(lines: Iterable[str | None]) -> Iterator[list[str]]:
     if texts:
         yield texts
     tell_too_long(too_long)
-
-
-def tell_too_long(lines: Sequence[int]) -> None:
-    """Say which lines, by number, were never held; nothing where there are none."""
-    if lines:
-        print(
-            f"{len(lines)} of the lines had more than {MAX_LINE_BYTES:,} bytes and count as "
-            f"blank (the first is line {lines[0]:,})",
-            file=sys.stderr,
-        )

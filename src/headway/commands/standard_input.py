@@ -3,9 +3,14 @@
 from collections.abc import Iterator
 from io import BufferedIOBase
 
-from headway.commands.lines import CHARACTERS_AT_ONCE, LINES_AT_ONCE, tell_too_long
+from headway.commands.arguments import tell_too_long
 from headway.core.errors import DataError
 from headway.core.lines import MAX_LINE_BYTES
+
+LINES_AT_ONCE = 2000
+"""Lines sorted by length together; more would hold back the first output for longer."""
+CHARACTERS_AT_ONCE = 1 << 18
+"""About how many of them are held at once: sub-words take a hundred times as much memory."""
 
 
 def waiting_lines(stream: BufferedIOBase) -> Iterator[list[str]]:
