@@ -92,7 +92,7 @@ class Client(asyncio.Protocol):
         self.data = b""
         status = int(head.split(b" ", 2)[1])
         self.work.answered(status, time.perf_counter() - self.began)
-        pause_s = float(fields.get(b"retry-after", b"1")) if status != 200 else 0.0
+        pause_s = float(fields.get(b"retry-after", b"1")) if status in (429, 503) else 0.0
         if pause_s:
             asyncio.get_running_loop().call_later(pause_s, self.ask)
         else:

@@ -201,7 +201,8 @@ class Guard:
             if n_bytes > most:
                 raise too_large(most)
             try:
-                message = await asyncio.wait_for(receive(), max(0.0, until - time.monotonic()))
+                async with asyncio.timeout(max(0.0, until - time.monotonic())):
+                    message = await receive()
             except TimeoutError:
                 raise RefusedError("slow", "the request did not come in time") from None
             complete = not message.get("more_body", False)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from headway.languages.codes import base
 from headway.languages.detection import TWO_LETTERS
@@ -81,6 +81,7 @@ def served_code(asked: str, codes: Iterable[str]) -> str | None:
     return found if found is not None and between(found, wanted) < OTHERS else None
 
 
+@lru_cache(4096)
 def _as_served(code: str) -> str:
     """In two letters where there are two; of Chinese the script alone, in place of a region."""
     code = _SHORT.get(code.lower(), code.lower())

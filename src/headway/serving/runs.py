@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -186,7 +187,7 @@ class ServedRuns:
         found = ranked[0] if ranked else None
         if found is not None and _distance(found.pair, source, target) >= OTHERS:
             found = None
-        if len(self._of) < 10_000:  # codes come from outside
+        if len(self._of) < 10_000 and max(len(source), len(target)) <= LONGEST_CODE:
             self._of[source, target] = found
         return found
 
@@ -395,6 +396,8 @@ def _n_bytes(translator: "Translator") -> int:
 
 
 OTHERS = 100
+LONGEST_CODE = 100
+"""No language has a longer one; what comes from outside is remembered up to this."""
 
 
 def _distance(pair: Pair, source: str, target: str) -> int:
@@ -403,6 +406,11 @@ def _distance(pair: Pair, source: str, target: str) -> int:
 
 def between(code: str, wanted: str) -> int:
     """How far two codes are from each other: 0 for the same, `OTHERS` for other languages."""
+    return OTHERS if len(wanted) > LONGEST_CODE else _between(code, wanted)
+
+
+@lru_cache(4096)
+def _between(code: str, wanted: str) -> int:
     one, other = (name.lower().replace("_", "-") for name in (code, wanted))
     if one == other:
         return 0
