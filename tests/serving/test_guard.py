@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
 from headway.core.errors import DataError
@@ -223,3 +225,21 @@ def test_a_form_is_utf_8_whether_or_not_its_client_writes_percent_signs() -> Non
             assert answer.json()["translations"][0]["text"] == "你好"
         answer = asked.post("/v1/translate", content=b"text=\xff", headers=headers)
         assert answer.status_code == 400
+
+
+def test_behind_a_proxy_with_tls_addresses_that_are_told_say_so() -> None:
+    def scheme(host: str) -> str:
+        inside = served(names=["https://mt.example.org", "plain.example.org"])
+        seen: list[str] = []
+
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            seen.append(scope["scheme"])
+            await PlainTextResponse("")(scope, receive, send)
+
+        inside.app.app = app
+        with client(inside) as asked:
+            assert asked.get("/health", headers={"host": host}).status_code == 200
+        return seen[0]
+
+    assert scheme("mt.example.org") == "https"
+    assert scheme("plain.example.org") == scheme("localhost:5000") == "http"

@@ -30,7 +30,8 @@ class ServeOptions:
     new_key
         Add a key of this name to --api-keys, print it, and end.
     name
-        Name under which clients find this machine, such as mt.example.org.
+        Name under which clients find this machine, such as mt.example.org, or
+        https://mt.example.org behind a proxy.
     allow_origin
         Site whose pages may ask from a browser, such as https://example.org.
     state

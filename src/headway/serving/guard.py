@@ -58,10 +58,14 @@ class Guard:
         origins: Sequence[str] = (),
     ) -> None:
         """`names` are hosts under which the service may be asked for besides this machine's and
-        addresses in numbers (which no other site can make a browser take for its own); `origins`
-        are sites whose pages may ask (CORS)."""
+        addresses in numbers (which no other site can make a browser take for its own), with
+        https:// in front where a proxy speaks TLS for it; `origins` are sites whose pages may ask
+        (CORS)."""
         self.app, self.limits, self.metrics, self.keys = app, limits, metrics, keys
-        self.names = {*LOCAL, *(name.lower() for name in names)}
+        self.names = {*LOCAL, *(name.lower().rpartition("//")[2].rstrip("/") for name in names)}
+        self.behind_tls = {
+            name.lower()[8:].rstrip("/") for name in names if name.lower().startswith("https://")
+        }
         self.origins = {origin.encode().lower().rstrip(b"/") for origin in origins}
         self.addresses: dict[str, Account] = {}
         self.stopping = False
@@ -169,6 +173,8 @@ class Guard:
                 "this service is not known by that name. Its operator can add it: "
                 "headway serve --name NAME"
             )
+        if name in self.behind_tls:  # what stands in front of it speaks TLS
+            scope["scheme"] = "https"
         origin = headers.get(b"origin", b"").lower()
         if scope["method"] in SAFE or not origin or origin.startswith(EXTENSIONS):
             return ""
