@@ -233,8 +233,9 @@ def test_behind_a_proxy_with_tls_addresses_that_are_told_say_so() -> None:
         seen: list[str] = []
 
         async def app(scope: Any, receive: Any, send: Any) -> None:
-            seen.append(scope["scheme"])
-            await PlainTextResponse("")(scope, receive, send)
+            if scope["type"] == "http":
+                seen.append(scope["scheme"])
+                await PlainTextResponse("")(scope, receive, send)
 
         inside.app.app = app
         with client(inside) as asked:
