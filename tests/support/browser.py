@@ -90,5 +90,16 @@ def all_seen(page: Page) -> None:
         seen(page, name)
 
 
+def dropped(page: Page, name: str, data: str) -> None:
+    """Let a file fall on a page."""
+    script = """([name, data]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([data], name));
+      const how = { dataTransfer, bubbles: true, cancelable: true };
+      document.body.dispatchEvent(new DragEvent("drop", how));
+    }"""
+    page.evaluate(script, [name, data])
+
+
 def _elsewhere(asked: str, url: str) -> bool:
     return not asked.startswith(url.rpartition("/")[0])

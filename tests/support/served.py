@@ -1,5 +1,6 @@
 """A service on a small run, and the doors of `/v1` on it, for tests."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,9 +10,13 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from headway.serving import own, own_documents
+from headway.serving.app import application
 from headway.serving.documents import DocumentLimits, Documents
+from headway.serving.keys import ApiKeys
+from headway.serving.limits import Limits
 from headway.serving.requests import Pair
 from headway.serving.runs import ServedRuns
+from headway.serving.server import Server, bound
 from headway.serving.service import Service
 from headway.translator import Translator
 
@@ -40,7 +45,7 @@ class KeptCorrections:
     def __init__(self) -> None:
         self.all: list[tuple[Pair, str, str]] = []
 
-    def add(self, pair: Pair, source_text: str, target_text: str) -> None:
+    def add(self, pair: Pair, source_text: str, target_text: str, before: str = "") -> None:
         self.all.append((pair, source_text, target_text))
 
 
@@ -60,3 +65,19 @@ def client_of(
             yield client, documents
     finally:
         documents.close()
+
+
+@contextmanager
+def running(service: Service, keys: ApiKeys | None = None) -> Iterator[str]:
+    """The whole application at a free port of this machine; its address."""
+    served, limits = application(service, keys=keys), Limits()
+    server, place = Server(served, limits), bound("127.0.0.1", 0)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{place.getsockname()[1]}/"
+    finally:
+        server.should_exit = True
+        thread.join()
+        served.documents.close()
+        place.close()

@@ -23,6 +23,7 @@ from headway.serving import (
     openapi,
     own,
     own_documents,
+    page_routes,
 )
 from headway.serving.described import descriptions
 from headway.serving.documents import Documents
@@ -39,7 +40,7 @@ from headway.serving.service import Service
 DOORS: tuple[Callable[[Service], Sequence[Route]], ...] = (
     libretranslate.routes, libretranslate_files.routes, deepl_documents.routes,
     deepl_glossaries.routes, deepl.routes, apertium.routes, browser_readers.routes,
-    completions.routes,
+    completions.routes, page_routes.routes,
 )  # fmt: skip
 """Each gives its routes for a service."""
 

@@ -137,6 +137,14 @@ class CorrectBody(_Body):
     target: Annotated[Code, Field(description="Code of the target language.")]
 
 
+class InspectBody(_Body):
+    """`POST /inspector`."""
+
+    text: Annotated[str, Field(min_length=1, max_length=1_000, description="To be looked into.")]
+    target: Annotated[Code, Field(description="Code of the language to translate into.")]
+    source: Annotated[Code, Field(description="Code of the text's language, or `auto`.")] = AUTO
+
+
 class UnitEditBody(_Body):
     """What a person says of a unit of a file."""
 

@@ -18,6 +18,7 @@ from headway.serving.doors import body_of, caller_of, route
 from headway.serving.requests import Answer, Caller, RefusedError, TranslationRequest
 from headway.serving.review import CorrectionKeeper
 from headway.serving.service import Service
+from headway.translation.detailed import Translation
 
 AT_ONCE = 16
 """Texts of one stream that are on their way."""
@@ -83,17 +84,30 @@ def told(answer: Answer, *, n_best: bool, details: bool) -> dict[str, Any]:
             for n, text in enumerate(answer.alternatives)
         ]
     if details:
-        best = made.n_best[0] if made is not None and made.n_best else None
         verdict = answer.verdict
+        found |= _tokens(made) if made is not None else {}
         found |= {
-            "source_tokens": made.source_tokens if made is not None else [],
-            "tokens": best.tokens if best else [],
-            "token_log_probs": best.token_log_probs if best else [],
-            "alignment": [list(pair) for pair in best.alignment] if best else [],
+            "parts": [_part(one) for one in made.parts] if made is not None else [],
             "confidence": verdict.confidence if verdict else None,
             "flags": [flag._asdict() for flag in verdict.flags] if verdict else [],
         }
     return found
+
+
+def _tokens(made: Translation) -> dict[str, Any]:
+    """Sub-words of both sides, in nats what each was worth, and which looks at which."""
+    best = made.n_best[0] if made.n_best else None
+    return {
+        "source_tokens": made.source_tokens,
+        "tokens": best.tokens if best else [],
+        "token_log_probs": best.token_log_probs if best else [],
+        "alignment": [list(pair) for pair in best.alignment] if best else [],
+    }
+
+
+def _part(made: Translation) -> dict[str, Any]:
+    """A stretch of a text that the model read at once."""
+    return {"from": made.source, "text": made.target, **_tokens(made)}
 
 
 class EventStream(Response):
