@@ -10,8 +10,10 @@ import pytest
 from served import PO, client_of, service_of
 from starlette.testclient import TestClient
 
+from headway.serving.corrections import Corrections
 from headway.serving.documents import STOPPED, DocumentLimits, Documents
 from headway.serving.limits import Limits
+from headway.serving.memories import KnownTranslations
 from headway.serving.requests import Caller, RefusedError
 from headway.serving.service import Service
 
@@ -209,6 +211,21 @@ def test_after_a_stop_the_unfinished_say_so(service: Service, tmp_path: Path) ->
     assert not list(tmp_path.iterdir())
     with pytest.raises(RefusedError, match="stopped"):
         anyio.run(send_many)
+
+
+def test_what_people_corrected_goes_before_what_the_model_writes(
+    service: Service, tmp_path: Path
+) -> None:
+    corrections = Corrections(tmp_path / "corrections")
+    known = Service(service.runs, known=KnownTranslations(corrections))
+    (tmp_path / "documents").mkdir()
+    with client_of(known, tmp_path / "documents") as (client, _):
+        body = {"source_text": "The dog runs.", "target_text": "狗在跑。"}
+        client.post("/v1/correct", json={**body, "source": "en", "target": "zh"})
+        sent = send(client, "a.po", PO).json()
+        done(client, sent)
+        assert 'msgid "The dog runs."\nmsgstr "狗在跑。"\n' in result(client, sent).text
+    corrections.close()
 
 
 def test_a_file_is_translated_with_the_terms_that_came_with_it(client: TestClient) -> None:

@@ -360,7 +360,7 @@ class Documents:
         run = self.service.runs.of(*document.languages[:2])
         opened = self.opened(document)
         with self.service.runs.using(run) as translator:
-            outcomes = translated(opened, translator, terms, tell)
+            outcomes = translated(opened, translator, self.service.known, terms, tell)
         document.result.write_bytes(written(opened, outcomes))
         if document.reviewed:
             document.review = ReviewState(outcomes, translator.longest)

@@ -16,14 +16,15 @@ from headway.filling.inputs import FileJob
 from headway.filling.judging import RunChecks
 from headway.filling.memories import training_memories
 from headway.languages.codes import LanguagePair, suffix_of
-from headway.localization.formats.documents import Document
+from headway.localization.formats.documents import EXACT, Document
 from headway.localization.formats.file_kinds import FILE_KINDS
-from headway.localization.formats.units import Outcome
+from headway.localization.formats.units import Match, Outcome, Unit
 from headway.localization.memory.building import own_memory
 from headway.localization.memory.memory import SHOWN_FROM, Memories, Memory
 from headway.localization.terms import NONE
 from headway.localization.terms.keeping import Terms
-from headway.serving.requests import AUTO, RefusedError, TranslationRequest
+from headway.serving.memories import KnownTranslations
+from headway.serving.requests import AUTO, Pair, RefusedError, TranslationRequest
 from headway.serving.service import Service
 from headway.translator import Translator
 
@@ -146,15 +147,36 @@ def _some_text(document: Document) -> str:
     return found[:_HEARD]
 
 
+class FileMemory(NamedTuple):
+    """What is known for the units of a file: by people who corrected, by the service's memories, by
+    the file's own translations, by what the run was trained on. A `MemoryLookup`."""
+
+    known: KnownTranslations
+    pair: Pair
+    others: Memories
+
+    def exact(self, unit: Unit) -> Match | None:
+        """What people approved goes first, where it is of no plural form."""
+        found = None if unit.form else self.known.exact(self.pair, unit.source)
+        if found is not None:
+            return Match(unit.source, found.segment, EXACT, found.origin)
+        return self.others.exact(unit)
+
+    def near(self, unit: Unit) -> Sequence[Match]:
+        """Near matches, the best first."""
+        return self.others.near(unit)
+
+
 def translated(
     opened: OpenedUpload,
     translator: Translator,
+    known: KnownTranslations,
     terms: WantedTerms = None,
     tell: Tell = lambda _: None,
 ) -> list[Outcome]:
-    """What becomes of each unit: by the file's own translations and those of the run's training,
-    else by the model, with the terms kept and every translation judged."""
-    flow = _flow(opened, translator, terms)
+    """What becomes of each unit: by what is known already, else by the model, with the terms kept
+    and every translation judged."""
+    flow = _flow(opened, translator, known, terms)
     kind = suffix_of(opened.place)
     gaps = opened.document.gaps
     sign = accelerator_of(kind, [gap.source for gap in gaps])
@@ -172,14 +194,16 @@ def translated(
     return outcomes
 
 
-def _flow(opened: OpenedUpload, translator: Translator, terms: WantedTerms) -> Flow:
+def _flow(
+    opened: OpenedUpload, translator: Translator, known: KnownTranslations, terms: WantedTerms
+) -> Flow:
     target = opened.languages.target
     how = asdict(translator.decoding({}))
     kept = translator.processors.own_terms if terms is None else terms
     kept = None if kept == NONE or isinstance(kept, str) else kept
     how["glossary"] = NONE if kept is None else kept
     steps = Steps(
-        memory=_memories(opened, translator),
+        memory=FileMemory(known, Pair(*opened.languages[:2]), _memories(opened, translator)),
         glossary=kept,
         checks=RunChecks(translator.checker, target),
     )
@@ -191,13 +215,12 @@ def _flow(opened: OpenedUpload, translator: Translator, terms: WantedTerms) -> F
     )
 
 
-def _memories(opened: OpenedUpload, translator: Translator) -> Memories | None:
+def _memories(opened: OpenedUpload, translator: Translator) -> Memories:
     wanted = LanguagePair(*opened.languages[:2])
     found: list[Memory] = [own_memory([opened.place], wanted, [])]
     if translator.run is not None:
         found += training_memories(translator.run, wanted, lambda _: None)
-    held = [memory for memory in found if len(memory)]
-    return Memories(held, SHOWN_FROM) if held else None
+    return Memories([memory for memory in found if len(memory)], SHOWN_FROM)
 
 
 def written(opened: OpenedUpload, outcomes: Sequence[Outcome]) -> bytes:
