@@ -81,7 +81,8 @@ class InspectorDoor:
     def __init__(self, service: Service) -> None:
         self.service = service
         self._alone = threading.Lock()
-        self._opened: tuple[Path, InspectedModel] | None = None
+        self._opened: tuple[object, InspectedModel] | None = None
+        """With what tells whether it is still the run's."""
         self._texts: dict[str, InspectedText] = {}
 
     def routes(self) -> list[Route]:
@@ -134,11 +135,12 @@ class InspectorDoor:
         return found
 
     def _look(self, opened: InspectedText, work: Callable[[InspectedModel], Any]) -> Any:
-        path = self.service.runs.of(opened.source, opened.target).path
+        run = self.service.runs.of(opened.source, opened.target)
         with self._alone:
-            if self._opened is None or self._opened[0] != path:
+            state = run.path, run.files()
+            if self._opened is None or self._opened[0] != state:
                 self._opened = None
-                self._opened = path, open_inspected(path, device="cpu")
+                self._opened = state, open_inspected(run.path, device="cpu")
             return work(self._opened[1])
 
 

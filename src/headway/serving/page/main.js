@@ -21,7 +21,9 @@ const THEMES = {
   light: { path: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2m0 16v2M2 12h2m16 0h2M5 5l1.4 1.4m11.2 11.2L19 19M19 5l-1.4 1.4M6.4 17.6 5 19" },
   dark: { path: "M20 14.5A8 8 0 0 1 9.5 4a8 8 0 1 0 10.5 10.5z" },
 };
+const SAID_MS = 4000;
 const redrawn = [];
+let hushing = 0;
 let wishes = store.preferences();
 
 /* What the tabs share. */
@@ -33,10 +35,14 @@ const page = {
     wishes = store.preferences();
   },
   onRedraw: (f) => redrawn.push(f),
-  say(text) { at("said").textContent = text; },
+  say(text, lasts = false) {
+    clearTimeout(hushing);
+    at("said").textContent = text;
+    if (text && !lasts) hushing = setTimeout(() => page.say(""), SAID_MS);
+  },
   fail(error) {
     if (error.name === "AbortError") return;
-    page.say(error instanceof api.Refused ? t("failed", { why: error.message }) : t("gone"));
+    page.say(error instanceof api.Refused ? t("failed", { why: error.message }) : t("gone"), true);
     if (!(error instanceof api.Refused) && !(error instanceof TypeError)) throw error;
   },
   show: (name) => select(name),
@@ -121,7 +127,7 @@ look();
 select("text");
 api.languages().then(({ pairs }) => {
   choice.know(pairs);
-  if (!pairs.length) page.say(t("noPairs"));
+  if (!pairs.length) page.say(t("noPairs"), true);
 }, page.fail);
 window.addEventListener("unhandledrejection", (event) => {
   if (event.reason?.name === "AbortError") event.preventDefault();

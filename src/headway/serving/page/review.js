@@ -82,12 +82,23 @@ export function reviewTable(page, told, service) {
     const line = h("tr", { class: `${unit.state}${needsLook(unit) ? " check" : ""}`, "data-unit": String(unit.id) },
       h("th", { scope: "row" }, name),
       h("td", { class: "from", dir: "auto", lang: source }, unit.source, unit.key && h("span", { class: "soft small" }, unit.key)),
-      h("td", { class: "into" }, field),
+      h("td", { class: "into" }, field, suggestions(unit, (text) => {
+        field.value = text;
+        field.dispatchEvent(new Event("input"));
+        field.focus();
+      })),
       h("td", { class: "about" }, about(unit), h("div", { class: "does" },
         button,
         unit.state !== "open" && h("button", { type: "button", class: "plain", on: { click: () => takeBack(unit) } }, t("undo")))));
     rows.set(unit.id, line);
     return line;
+  }
+
+  /* What a memory has for texts that are alike. */
+  function suggestions(unit, take) {
+    return unit.near.length > 0 && h("ul", { class: "near", "aria-label": t("near") }, unit.near.map((match) => h("li", {},
+      h("button", { type: "button", class: "plain", title: match.source, on: { click: () => take(match.target) } },
+        h("span", { class: "badge" }, percent(match.percent / 100)), " ", h("span", { lang: target, dir: "auto" }, match.target)))));
   }
 
   function about(unit) {
