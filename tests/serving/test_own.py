@@ -131,7 +131,8 @@ def test_a_text_that_is_refused_stops_no_other(client: TestClient) -> None:
 
 
 def test_pairs_and_corrections(client: TestClient, kept: KeptCorrections) -> None:
-    assert client.get("/v1/languages").json() == {"pairs": [{"source": "en", "target": "zh"}]}
+    pairs = [{"source": "en", "target": "zh"}]
+    assert client.get("/v1/languages").json() == {"pairs": pairs, "corrections": True}
     body = {"source_text": "The dog.", "target_text": "狗。", "source": "EN", "target": "zh-CN"}
     assert client.post("/v1/correct", json=body).json() == {"kept": True}
     assert kept.all == [(Pair("en", "zh"), "The dog.", "狗。")]

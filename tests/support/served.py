@@ -45,7 +45,7 @@ class KeptCorrections:
     def __init__(self) -> None:
         self.all: list[tuple[Pair, str, str]] = []
 
-    def add(self, pair: Pair, source_text: str, target_text: str, before: str = "") -> None:
+    def add(self, pair: Pair, source_text: str, target_text: str) -> None:
         self.all.append((pair, source_text, target_text))
 
 
@@ -59,6 +59,7 @@ def client_of(
 ) -> Iterator[tuple[TestClient, Documents]]:
     """A client of `/v1`, and the documents behind it."""
     documents = Documents(service, folder, limits or DocumentLimits())
+    corrections = corrections or service.known.corrections
     doors = [*own.routes(service, corrections), *own_documents.routes(documents, corrections)]
     try:
         with TestClient(Starlette(routes=doors), base_url="http://127.0.0.1:5000") as client:

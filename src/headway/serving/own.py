@@ -28,7 +28,7 @@ def routes(service: Service, corrections: CorrectionKeeper | None = None) -> lis
     """`/v1/translate`, `/v1/languages`, `/v1/correct`."""
     return [
         route("/v1/translate", partial(translate, service)),
-        route("/v1/languages", partial(languages, service), methods=("GET",)),
+        route("/v1/languages", partial(languages, service, corrections), methods=("GET",)),
         route("/v1/correct", partial(correct, service, corrections)),
     ]
 
@@ -45,10 +45,10 @@ async def translate(service: Service, request: Request) -> Response:
     return JSONResponse({"translations": [tell(one) for one in answers]})
 
 
-async def languages(service: Service, _: Request) -> Response:
-    """The pairs that are translated."""
-    pairs = list(dict.fromkeys(service.runs.pairs))
-    return JSONResponse({"pairs": [pair._asdict() for pair in pairs]})
+async def languages(service: Service, corrections: CorrectionKeeper | None, _: Request) -> Response:
+    """The pairs that are translated, and whether corrections are kept."""
+    pairs = [pair._asdict() for pair in dict.fromkeys(service.runs.pairs)]
+    return JSONResponse({"pairs": pairs, "corrections": corrections is not None})
 
 
 async def correct(

@@ -29,7 +29,7 @@ KEY = "x-document-key"
 
 def routes(documents: Documents, corrections: CorrectionKeeper | None = None) -> list[Route]:
     """`/v1/documents` and `/v1/review`."""
-    reviews = Reviews(documents, corrections or documents.service.known.corrections)
+    reviews = Reviews(documents, corrections)
 
     async def send(request: Request) -> Response:
         """Send a file to be translated."""

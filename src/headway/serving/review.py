@@ -29,8 +29,8 @@ _SENT = ("line", "key", "source", "origin", "percent", "confidence", "near")
 class CorrectionKeeper(Protocol):
     """Keeps what people wrote, to be learned from."""
 
-    def add(self, pair: Pair, source_text: str, target_text: str, before: str = "") -> Any:
-        """Keep a translation that a person approved; `before` is the one that was corrected."""
+    def add(self, pair: Pair, source_text: str, target_text: str) -> Any:
+        """Keep a translation that a person approved."""
         ...
 
 
@@ -111,11 +111,8 @@ class Reviews:
             return
         pair = Pair(*document.languages[:2])
         for n in numbers:
-            made, text = state.outcomes[n], state.said[n].text
-            before = made.target.text if made.target is not None else ""
-            self.corrections.add(
-                pair, made.unit.source.text, text, before if before != text else ""
-            )
+            source = state.outcomes[n].unit.source.text
+            self.corrections.add(pair, source, state.said[n].text)
 
 
 def _state(document: UploadedDocument) -> ReviewState:

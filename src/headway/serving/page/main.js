@@ -29,6 +29,7 @@ let wishes = store.preferences();
 /* What the tabs share. */
 const page = {
   at,
+  keepsCorrections: false,
   get wishes() { return wishes; },
   prefer(change) {
     store.prefer(change);
@@ -125,7 +126,8 @@ fileTab(page, choice);
 const think = thinkTab(page, choice, text);
 look();
 select("text");
-api.languages().then(({ pairs }) => {
+api.languages().then(({ pairs, corrections }) => {
+  page.keepsCorrections = corrections;
   choice.know(pairs);
   if (!pairs.length) page.say(t("noPairs"), true);
 }, page.fail);
