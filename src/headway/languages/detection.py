@@ -1,5 +1,6 @@
 """Which of 139 languages a text is in, as py3langid hears it: 5,000 lines a second, offline."""
 
+import threading
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -21,8 +22,16 @@ _ALIKE = (
 )
 
 
-@cache
+_LOADING = threading.Lock()
+
+
 def _identifier() -> Any:
+    with _LOADING:  # one loads it, however many threads ask at first
+        return _loaded()
+
+
+@cache
+def _loaded() -> Any:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

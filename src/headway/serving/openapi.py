@@ -7,6 +7,7 @@ are pydantic models or JSON schemas. An address that nobody describes is not tol
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from html import escape
 from importlib import resources
 from typing import Any, NamedTuple
@@ -251,14 +252,16 @@ def _type(field: Mapping[str, Any]) -> str:
 def routes(others: Sequence[BaseRoute], described: Descriptions, *, with_keys: bool) -> list[Route]:
     """`/openapi.json` and the page `/docs`, of all the others."""
 
-    def found() -> dict[str, Any]:
-        return document(others, described, with_keys=with_keys)
+    @cache
+    def found() -> tuple[Response, Response]:
+        whole = document(others, described, with_keys=with_keys)
+        return JSONResponse(whole), HTMLResponse(page(whole))
 
     async def told(_: Request) -> Response:
-        return JSONResponse(found())
+        return found()[0]
 
     async def shown(_: Request) -> Response:
-        return HTMLResponse(page(found()))
+        return found()[1]
 
     async def file(request: Request) -> Response:
         name = request.path_params["name"]

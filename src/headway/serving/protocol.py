@@ -5,7 +5,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from headway.serving.limits import HEADER_S, MAX_HEADER_BYTES
+from headway.serving.limits import HEADER_S, MAX_HEADER_BYTES, SEND_S
 from headway.serving.requests import Caller
 
 LEAVE_S = 0.3
@@ -27,6 +27,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         self.n_header_bytes, self.leaving = 0, False
         self.header_timer: asyncio.TimerHandle | None = None
+        self.send_timer: asyncio.TimerHandle | None = None
         if 0 < self.max_connections < len(self.connections):
             transport.write(BUSY)
             transport.close()
@@ -43,6 +44,16 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.header_timer is not None and self.n_header_bytes > MAX_HEADER_BYTES:
             self.send_400_response("Headers are too long.")
 
+    def pause_writing(self) -> None:
+        """The client takes less than it is sent; if nothing any more, it is left."""
+        super().pause_writing()
+        self._watch_sending(self.transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        """It took it."""
+        self._sent()
+        super().resume_writing()
+
     def on_headers_complete(self) -> None:
         """They came in time."""
         self._headers_came()
@@ -53,6 +64,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell whoever works for this client that it left."""
         self._headers_came()
+        self._sent()
         if self.cycle is not None and not self.cycle.response_complete:
             caller: Any = self.cycle.scope.get("headway.caller")
             if isinstance(caller, Caller):
@@ -84,6 +96,21 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.header_timer is not None:
             self.header_timer.cancel()
             self.header_timer = None
+
+    def _watch_sending(self, n_before: int) -> None:
+        def look() -> None:
+            n_bytes = self.transport.get_write_buffer_size()
+            if n_bytes >= n_before:
+                self.transport.abort()
+            else:
+                self._watch_sending(n_bytes)
+
+        self.send_timer = self.loop.call_later(SEND_S, look)
+
+    def _sent(self) -> None:
+        if self.send_timer is not None:
+            self.send_timer.cancel()
+            self.send_timer = None
 
     def _too_late(self) -> None:
         self.header_timer = None
