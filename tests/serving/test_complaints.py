@@ -63,6 +63,7 @@ def test_46_167_566_828_single_words_are_not_repeated(run: str, request) -> None
         ("Good morning", "Guten Morgen Guten Morgen"),
         ("The dog runs.", "Der Hund läuft der Hund läuft der Hund läuft."),
         ("Yes!", "ja" * 30),
+        ("A man is using equipment.", "Ein Mann benutzt Elektrorororo."),
         ("hello", "olleh"),
         ("Two dogs run.", ".nur sgod owT"),
     ],
@@ -75,6 +76,8 @@ def test_a_loop_and_a_mirrored_text_are_seen(source: str, target: str) -> None:
     ("source", "target"),
     [
         ("mum", "妈妈"),
+        ("Please think about it.", "请你考虑考虑。"),
+        ("It uses solar power.", "Es nutzt Sonnenenergie."),
         ("bye bye", "tschüss tschüss"),
         ("otto", "otto"),
         ("No, no, no!", "Nein, nein, nein!"),

@@ -238,20 +238,21 @@ def test_the_command_keeps_corrections_reads_memories_and_loads_at_once(
 
     def instead(served, place, limits, reload) -> None:
         place.close()
-        found.extend([served.service, reload])
+        found.extend([served, reload])
 
     monkeypatch.setattr("headway.serving.server.serve", instead)
     memory = tmp_path / "old.tsv"
     memory.write_text("en\tzh\nHello there.\t您好。\n", "utf-8")
     told = command.ServeOptions(
-        port=0, corrections=tmp_path / "kept", memory=(memory,), load=True, memory_limit=500
+        port=0, state=tmp_path, memory=(memory,), load=True, memory_limit=500
     )
     command.serve(everyday_run, told=told)
-    service, reload = found
+    served, reload = found
+    service = served.service
     assert service.runs.states()[0].is_loaded
     assert service.runs.memory_limit == 500 << 20
-    assert reload == service.runs.reload_soon
+    assert reload == served.reload
     assert ask(service, ["Hello there."], "zh", source="en")[0].text == "您好。"
     assert "has 1 units" in capsys.readouterr().err
-    with Corrections(tmp_path / "kept"):  # its folder is free again
+    with Corrections(tmp_path / "corrections"):  # its folder is free again
         pass

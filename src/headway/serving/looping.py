@@ -21,7 +21,7 @@ BEAM = 8
 _MUCH_LONGER = 16
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _SHORT = 40
-_IN_WORD = re.compile(r"([^\W\d_]{2,8}?)\1{2,}")
+_IN_WORD = re.compile(r"([^\W\d_]{3,8}?)\1{2,}|([^\W\d_]{2})\2{3,}")
 _AGAIN = re.compile(r"(\S.{0,15}?)\1{3,}", re.DOTALL)
 
 
@@ -31,7 +31,8 @@ def is_odd(source: str, target: str) -> bool:
     if len(set(words)) < len(words):
         ours = words_of(source)
         n, what = repeated(words)
-        usual = 3 if len(what) == 1 else 1 if len(ours) <= 1 else 2  # 妈妈 is one word
+        one_word = all(len(word) == 1 for word in what.split())  # 妈妈, 考虑考虑
+        usual = 3 if one_word else 1 if len(ours) <= 1 else 2
         if n - repeated(ours)[0] >= (usual if len(ours) <= FEW_WORDS else REPEATED):
             return True
     if len(text) <= _SHORT and _IN_WORD.search(target) and not _IN_WORD.search(source):
@@ -50,19 +51,26 @@ def is_doubtful(source: str, target: str) -> bool:
 
 
 def otherwise(
-    translator: "Translator", text: str, first: Translation, how: Mapping[str, Any]
-) -> Translation | None:
-    """The first other hypothesis that is no loop; None where all are.
+    translator: "Translator", texts: Mapping[int, str], n_best: int, how: Mapping[str, Any]
+) -> dict[int, Translation]:
+    """For some of a list's texts, by their places, translations of which the best is the first
+    hypothesis that is not doubtful; nothing for those that have none.
 
-    `how` is what `translate_fully` was given for the first one.
+    `how` is what `translate_fully` was given for the first ones, which were `n_best`.
     """
-    wider = {**how, "method": "beam", "beam": BEAM, "n_best": BEAM}
-    ways = (wider, {**how, "method": "greedy", "n_best": 1})
-    for way in ways:
-        [found] = translator.translate_fully([text], **way)
-        for one in found.n_best:
-            if one.target.strip() and not is_doubtful(text, one.target):
-                n_best = max(1, len(first.n_best))
-                others = [other for other in found.n_best if other is not one]
-                return found._replace(n_best=[one, *others][:n_best])
-    return None
+    wider = {**how, "method": "beam", "beam": max(BEAM, n_best), "n_best": max(BEAM, n_best)}
+    chosen: dict[int, Translation] = {}
+    for way in (wider, {**how, "method": "greedy", "n_best": 1}):
+        places = [place for place in texts if place not in chosen]
+        found = translator.translate_fully([texts[place] for place in places], **way)
+        for place, translation in zip(places, found, strict=True):
+            every = translation.n_best
+            fine = (
+                one
+                for one in every
+                if one.target.strip() and not is_doubtful(texts[place], one.target)
+            )
+            if (best := next(fine, None)) is not None:
+                others = [one for one in every if one is not best]
+                chosen[place] = translation._replace(n_best=[best, *others][:n_best])
+    return chosen

@@ -42,14 +42,16 @@ def translate_texts(
     how = how_asked(translator, request)
     begun = {"prefixes": request.prefixes} if request.prefixes else {}
     found = translator.translate_fully(texts, want_scores=request.details, **begun, **how)
-    drawn = how.get("method") == "sampling"
+    doubtful: dict[int, str] = {}
+    if not begun and how.get("method") != "sampling":
+        doubtful = {i: text for i, text in enumerate(texts) if is_doubtful(text, found[i].target)}
+    others = otherwise(translator, doubtful, request.n_best, how) if doubtful else {}
     answers = []
-    for text, first in zip(texts, found, strict=True):
-        one, origin = first, "model"
-        if not begun and not drawn and is_doubtful(text, first.target):
-            one = otherwise(translator, text, first, how) or first
-            if is_odd(text, one.target) and len(words_of(text)) <= LEFT_WORDS:
-                origin = "none"
+    for i, text in enumerate(texts):
+        one, origin = others.get(i, found[i]), "model"
+        hopeless = i in doubtful and i not in others and is_odd(text, one.target)
+        if hopeless and len(words_of(text)) <= LEFT_WORDS:
+            origin = "none"
         answer = answer_of(text, source, one)
         if origin == "none":
             answer = answer._replace(text=text, origin=origin, translation=None)
