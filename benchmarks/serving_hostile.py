@@ -16,6 +16,7 @@ service that it asks, on this machine; exit status 1 if anything is wrong.
 import asyncio
 import json
 import random
+import socket
 import string
 import sys
 import time
@@ -151,7 +152,7 @@ class OrdinaryClient:
 
     def __init__(self, at: ServiceAddress, asked: bytes, figures: HostileFigures) -> None:
         self.at, self.asked, self.figures = at, asked, figures
-        self.going = True
+        self.going, self.began = True, time.perf_counter()
 
     async def run(self) -> None:
         while self.going:
@@ -159,6 +160,10 @@ class OrdinaryClient:
             status = await asked_once(self.at, self.asked)
             took = 1e3 * (time.perf_counter() - began)
             self.figures.ordinary += 1
+            if took > 1_000:
+                self.figures.wrong.append(
+                    f"ordinary: {took:.0f} ms, {began - self.began:.1f} s after the beginning"
+                )
             self.figures.ordinary_failed += status != 200
             self.figures.ordinary_slowest_ms = max(self.figures.ordinary_slowest_ms, took)
             await asyncio.sleep(0.1)
@@ -245,7 +250,11 @@ async def slow(at: ServiceAddress, asked: bytes, n: int, figures: HostileFigures
             await asyncio.sleep(0.5 + number % 10 / 10)
 
     async def one(number: int) -> None:
-        reader, writer = await asyncio.open_connection(at.host, at.port)
+        small = socket.socket()  # so that little of an answer is on its way
+        small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        small.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(small, (at.host, at.port))
+        reader, writer = await asyncio.open_connection(sock=small, limit=1024)
         still_open.add(number)
         figures.sent += 1
         kind, sending = number % 4, None
@@ -255,7 +264,7 @@ async def slow(at: ServiceAddress, asked: bytes, n: int, figures: HostileFigures
             writer.write(post)
             sending = asyncio.create_task(dripped(writer, b" " * 9999, number))
         elif kind == 3:  # nothing of its answers is taken; they are more than buffers hold
-            writer.write(get * 400)
+            writer.write(get * 100)
             await asyncio.sleep(LEFT_S)
         try:
             async with asyncio.timeout(max(5.0, began + LEFT_S - time.perf_counter())):
