@@ -26,6 +26,7 @@ from headway.serving.file_translation import (
     WantedTerms,
     kind_of_name,
     open_upload,
+    refuse_many_lines,
     translated,
     without_place,
     written,
@@ -47,6 +48,8 @@ GONE = (
     "not over a restart. Send it again."
 )
 STOPPED = "the service was stopped before this document was finished. Send it again."
+READ_AT_ONCE = 2
+"""Files that are read to see whether they can be translated: requests for texts go on beside it."""
 _POLL_S = 0.05
 _SWEPT_S = 30.0
 _UNIT_BYTES = 2_000
@@ -152,6 +155,7 @@ class Documents:
         `folder`, by default in that for temporary files; it goes with `close`."""
         self.service, self.limits = service, limits
         self._parent, self._made = folder, ""
+        self._readers: anyio.CapacityLimiter | None = None
         self._known: dict[str, UploadedDocument] = {}
         self._lock = threading.Lock()
         self._jobs: queue.Queue[tuple[UploadedDocument, WantedTerms] | None] = queue.Queue()
@@ -182,7 +186,9 @@ class Documents:
         nobody translates its language, it is too large, or too many are waiting.
         """
         work = partial(self._take, name, data, source, target, terms, caller, overwrite, reviewed)
-        return await anyio.to_thread.run_sync(work)
+        if self._readers is None:
+            self._readers = anyio.CapacityLimiter(READ_AT_ONCE)
+        return await anyio.to_thread.run_sync(work, limiter=self._readers)
 
     def status(self, document_id: str, key: str) -> UploadedDocument:
         """The document; raises RefusedError where there is none with this id and key."""
@@ -253,6 +259,7 @@ class Documents:
             raise RefusedError(
                 "large", f"a file has at most {most:,} bytes; this has {len(data):,}. Split it."
             )
+        refuse_many_lines(kind, data)
         self._sweep()
         self._refuse_crowd(caller.client, len(data))
         folder = self._new_folder()

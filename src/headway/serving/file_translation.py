@@ -30,6 +30,8 @@ from headway.translator import Translator
 
 KINDS = (".txt", *FILE_KINDS)
 """Of files that are taken, by the suffixes of their names."""
+LINES = (".txt", ".tsv", ".csv", ".jsonl")
+"""Of these, those that have a text on each line."""
 MOST_UNITS = 50_000
 _HEARD = 4_000
 """Characters of a file by which its language is told."""
@@ -106,6 +108,14 @@ def open_upload(
         raise RefusedError("bad", without_place(str(error), place)) from None
     except RecursionError:
         raise RefusedError("bad", "the file is nested too deeply") from None
+
+
+def refuse_many_lines(kind: str, data: bytes) -> None:
+    """Refuse a file of one text a line that has too many, before any is read."""
+    if kind in LINES and (n_lines := data.count(b"\n")) > MOST_UNITS:
+        raise RefusedError(
+            "too_long", f"a file has at most {MOST_UNITS:,} lines; this has {n_lines:,}. Split it."
+        )
 
 
 def without_place(message: str, place: Path) -> str:

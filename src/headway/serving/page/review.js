@@ -26,7 +26,7 @@ export function reviewTable(page, told, service) {
   function draw(root) {
     top = h("div", { class: "reviewbar" });
     body = h("tbody", {});
-    root.append(top, h("p", { class: "soft small" }, t("reviewHint"), page.keepsCorrections && ` ${t("approved")}`),
+    root.append(top, h("p", { class: "soft small" }, h("span", { class: "with-keys" }, `${t("reviewHint")} `), page.keepsCorrections && t("approved")),
       h("table", { class: "units" },
         h("thead", {}, h("tr", {}, ["number", "sourceColumn", "outputColumn", "about"].map((name) =>
           h("th", { scope: "col" }, t(name))))), body),
