@@ -47,7 +47,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """The client takes less than it is sent; if nothing any more, it is left."""
         super().pause_writing()
-        self._watch_sending(self.transport.get_write_buffer_size())
+        self._watch_sending(self.transport.get_write_buffer_size(), self.loop.time())
 
     def resume_writing(self) -> None:
         """It took it."""
@@ -97,15 +97,19 @@ class BoundedProtocol(HttpToolsProtocol):
             self.header_timer.cancel()
             self.header_timer = None
 
-    def _watch_sending(self, n_before: int) -> None:
-        def look() -> None:
-            n_bytes = self.transport.get_write_buffer_size()
-            if n_bytes >= n_before:
-                self.transport.abort()
-            else:
-                self._watch_sending(n_bytes)
+    def _watch_sending(self, n_before: int, since: float) -> None:
+        """`n_before` bytes were left to be sent at the time `since`."""
 
-        self.send_timer = self.loop.call_later(SEND_S, look)
+        def look() -> None:
+            n_bytes, now = self.transport.get_write_buffer_size(), self.loop.time()
+            if n_bytes < n_before:
+                self._watch_sending(n_bytes, now)
+            elif now - since < SEND_S:
+                self._watch_sending(n_before, since)
+            else:
+                self.transport.abort()
+
+        self.send_timer = self.loop.call_later(SEND_S / 6, look)
 
     def _sent(self) -> None:
         if self.send_timer is not None:
