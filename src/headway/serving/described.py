@@ -129,7 +129,7 @@ def own(pair: Pair) -> dict[str, Described]:
             tag,
             needed(kept=FLAG),
             CorrectBody,
-            refusals(WORKED, SAID),
+            refusals(WORKED, SAID, 404),
             example={
                 "source_text": "Hello.", "target_text": "...",
                 "source": pair.source, "target": pair.target,
