@@ -317,7 +317,8 @@ def test_a_full_queue_refuses_those_who_have_their_share_of_it(
     def ask(caller: Caller, n: int) -> None:
         sources = [[next(number)] * 8 for _ in range(n)]
         work = threading.Thread(
-            target=lambda: as_caller(caller, lambda: shared.search(model, sources, search))
+            target=lambda: as_caller(caller, lambda: shared.search(model, sources, search)),
+            daemon=True,
         )
         waiting = shared.n_waiting + n - (2 if not others else 0)
         work.start()
@@ -327,20 +328,24 @@ def test_a_full_queue_refuses_those_who_have_their_share_of_it(
             time.sleep(0.001)
         assert shared.n_waiting == waiting
 
+    monkeypatch.setattr(scheduler, "SHORT", 4)
     many = Caller("many")
     ask(many, 8)  # two in work, six of 48 tokens wait
     with pytest.raises(RefusedError) as refused:
-        as_caller(Caller("many"), lambda: shared.search(model, [[5]], search))
+        as_caller(Caller("many"), lambda: shared.search(model, [[5] * 8], search))
     assert refused.value.reason == "busy"
     assert refused.value.retry_after_s == 1.0  # nothing was measured yet
     shared.counts.rate = 24.0
     with pytest.raises(RefusedError) as refused:
-        as_caller(Caller("many"), lambda: shared.search(model, [[5]], search))
+        as_caller(Caller("many"), lambda: shared.search(model, [[5] * 8], search))
     assert refused.value.retry_after_s == 2.0
     ask(Caller("one"), 1)  # others have their share
-    ask(many, 3)  # what was accepted goes on
+    monkeypatch.setattr(scheduler, "SHORT", 8)
+    ask(Caller("many"), 1)  # what is short has room
+    monkeypatch.setattr(scheduler, "SHORT", 4)
+    ask(many, 2)  # what was accepted goes on
     with pytest.raises(RefusedError, match="too much waits"):  # there is an end to all shares
-        as_caller(Caller("another"), lambda: shared.search(model, [[5]], search))
+        as_caller(Caller("another"), lambda: shared.search(model, [[5] * 8], search))
     while jobs[0].places:
         jobs[0].finish(next(iter(jobs[0].places)))
     for one in others:

@@ -1,5 +1,5 @@
 """Sentences that wait, of many clients: each has its turn, and its share is counted in tokens
-(deficit round robin, Shreedhar and Varghese 1995)."""
+(deficit round robin, Shreedhar and Varghese 1995). The requests of one client take turns, too."""
 
 import threading
 import time
@@ -99,7 +99,7 @@ class _Line:
     """What one client waits for."""
 
     def __init__(self) -> None:
-        self.sentences, self.credit, self.tokens = deque[Sentence](), QUANTUM, 0
+        self.submissions, self.credit, self.tokens = deque[Submission](), QUANTUM, 0
 
 
 class FairQueue:
@@ -111,13 +111,13 @@ class FairQueue:
         """Waiting, of all clients."""
 
     def put(self, submission: Submission) -> None:
-        """Add its sentences behind those of the same client."""
+        """Add its sentences; at the client's turn they take turns with those of its others."""
         client = submission.caller.client
         if client not in self._lines:
             self._lines[client] = _Line()
             self._turns.append(client)
         line = self._lines[client]
-        line.sentences.extend(Sentence(submission, i) for i in range(len(submission.sources)))
+        line.submissions.append(submission)
         self._count(submission, submission.n_waiting, submission.tokens_waiting)
 
     def take(self) -> Sentence | None:
@@ -126,20 +126,24 @@ class FairQueue:
         while self._turns:
             client = self._turns[0]
             line = self._lines[client]
-            while line.sentences and self._is_void(line.sentences[0].submission, now):
-                line.sentences.popleft()
-            if not line.sentences:
+            while line.submissions and self._is_void(line.submissions[0], now):
+                line.submissions.popleft()
+            if not line.submissions:
                 self._turns.popleft()
                 del self._lines[client]
                 continue
-            n_tokens = len(line.sentences[0].ids)
+            submission = line.submissions[0]
+            sentence = Sentence(submission, len(submission.sources) - submission.n_waiting)
+            n_tokens = len(sentence.ids)
             if line.credit < n_tokens:
                 line.credit += QUANTUM
                 self._turns.rotate(-1)
                 continue
             line.credit -= n_tokens
-            sentence = line.sentences.popleft()
-            self._leave(sentence.submission, 1, n_tokens)
+            self._leave(submission, 1, n_tokens)
+            line.submissions.popleft()
+            if submission.n_waiting:
+                line.submissions.append(submission)
             return sentence
         return None
 
@@ -160,7 +164,7 @@ class FairQueue:
     def _is_void(self, submission: Submission, now: float) -> bool:
         if not submission.is_over and (refusal := submission.refusal(now)):
             self.drop(submission, refusal)
-        return submission.is_over
+        return submission.is_over or not submission.n_waiting
 
     def _leave(self, submission: Submission, n: int, n_tokens: int) -> None:
         submission.n_waiting -= n

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 MOST_LANES = 4
 LONGEST_SOURCE = 160
 """Tokens that a lane has room for, the end marker included; longer ones are searched for alone."""
-MOST_WAITING = 1 << 14
+MOST_WAITING = 1 << 16
 """Source tokens."""
+SHORT = 256
+"""Source tokens of a request that has room where longer ones have none: it is soon done."""
 LOOK_S = 0.25
 """How often one that waits looks whether its client is still there."""
 BATCH_ROWS = 128
@@ -305,15 +307,17 @@ class SharedEngine:
         jobs = [lane.job for lane in self._all()]
         return sum(job.n_filled for job in jobs), sum(job.n_slots for job in jobs)
 
-    def refuse_full(self, caller: Caller) -> None:
-        """Raise RefusedError where too much waits already, and too much of it for this client."""
+    def refuse_full(self, caller: Caller, n_tokens: int) -> None:
+        """Raise RefusedError where too much waits already: for a request of so many source tokens
+        that is not short, of a client that has its share of what waits."""
         waiting = self.tokens_waiting
         if waiting < self.most_waiting or (caller.is_accepted and caller is not NOBODY):
             return
         queues = [lane.queue for lane in self._all()]
         own = sum(queue.tokens_of(caller.client) for queue in queues)
         n_clients = 1 + sum(queue.n_clients for queue in queues)
-        if own * n_clients >= self.most_waiting or waiting >= 2 * self.most_waiting:
+        has_room = n_tokens <= SHORT or own * n_clients < self.most_waiting
+        if not has_room or waiting >= 2 * self.most_waiting:
             raise RefusedError("busy", "too much waits already; come again", self.wait_s)
 
     @property
@@ -330,7 +334,7 @@ class SharedEngine:
             RefusedError: too much waits, it is too late, or the client left.
         """
         caller = CALLER.get()
-        self.refuse_full(caller)
+        self.refuse_full(caller, sum(map(len, sources)))
         results: list[list[Hypothesis]] = [[] for _ in sources]
         rows, limits = read_and_written(decoder, sources, request)
         if (lane := self._lane(decoder, request)) is not None:
@@ -358,7 +362,7 @@ class SharedEngine:
     ) -> list[list[Hypothesis]] | None:
         """The same in an event loop, without a thread; None where that takes one: there is no lane
         yet, or it has no room for a source. Raises as `search` does."""
-        self.refuse_full(caller)
+        self.refuse_full(caller, sum(map(len, sources)))
         if (kind := self._kind(request)) not in self._lanes:
             return None
         rows, limits = read_and_written(decoder, sources, request)

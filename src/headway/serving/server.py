@@ -2,6 +2,7 @@
 
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -13,6 +14,8 @@ from headway.serving.app import Served
 from headway.serving.limits import Limits
 from headway.serving.protocol import BoundedProtocol
 
+SWITCH_S = 0.0005
+"""After so long a thread that works lets the event loop go on: long files hold up nobody."""
 GRACE_S = 30
 """For requests that are under way when it is told to end."""
 KEEP_ALIVE_S = 75
@@ -63,9 +66,12 @@ def bound(host: str, port: int) -> socket.socket:
 
 def serve(served: Served, place: socket.socket, limits: Limits, reload: Callable[[], Any]) -> None:
     """Serve until SIGTERM or Ctrl-C; SIGHUP calls `reload`."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_S)
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, lambda *_: reload())
     try:
         Server(served, limits).run(sockets=[place])
     finally:
+        sys.setswitchinterval(usual)
         place.close()
