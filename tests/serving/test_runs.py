@@ -8,6 +8,7 @@ import pytest
 from served_runs import Loader, run_folder
 
 from headway.core.errors import ConfigError, RunError
+from headway.serving import run_memory, served_run
 from headway.serving import runs as runs_module
 from headway.serving.requests import CALLER, Caller, RefusedError
 from headway.serving.runs import ServedRuns
@@ -15,7 +16,7 @@ from headway.serving.runs import ServedRuns
 
 @pytest.fixture(autouse=True)
 def only_weights_take_memory(monkeypatch) -> None:
-    monkeypatch.setattr(runs_module, "BESIDE", 0)
+    monkeypatch.setattr(served_run, "BESIDE", 0)
 
 
 def served(tmp_path: Path, *pairs: str, **settings):
@@ -121,7 +122,7 @@ def test_a_run_in_use_is_never_unloaded_and_who_needs_its_memory_waits_for_it(tm
 
 
 def test_who_waits_for_memory_longer_than_its_deadline_is_told_so(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(runs_module, "WAIT_S", 0.1)
+    monkeypatch.setattr(run_memory, "WAIT_S", 0.1)
     runs, _ = served(tmp_path, "en-de", "de-en", memory_limit=2500)
     with runs.using(runs.of("en", "de")), pytest.raises(RefusedError, match="memory") as told:
         stamp(runs, "de", "en")

@@ -5,19 +5,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
-from torch import nn
-
-from headway.core.errors import ConfigError, RunError
-from headway.core.run_folder import CHECKS, CONFIG, CONSTANT, MODEL
+from headway.core.errors import ConfigError
 from headway.languages.codes import same_language
 from headway.languages.detection import two_letters
-from headway.operations.shipped import open_folder
-from headway.serving.requests import CALLER, Pair, RefusedError
+from headway.serving.requests import Pair, RefusedError
+from headway.serving.run_memory import RunMemory
+from headway.serving.served_run import LoadedTranslator, ServedRun, bytes_of, pair_of
 
 if TYPE_CHECKING:
     from headway.translator import Translator
@@ -26,85 +23,8 @@ LOOK_EVERY_S = 1.0
 """How often files are looked at for changes, at most."""
 AGAIN_S = 5.0
 """A run that could not be loaded is tried again after so long."""
-WAIT_S = 30.0
-"""How long a request waits for memory that others use."""
-COPIES = 2
-"""The weights, and the engine's copy of them."""
-BESIDE = 12 << 20
-"""Bytes that a run takes besides: sub-words, tables, room to search in."""
 TRIED = "1, 2, 3: this is a test."
 """What a run has to translate before it serves."""
-
-_FILES = (CONFIG, MODEL, CHECKS, "precision.json", *CONSTANT)
-
-FileStates = tuple[tuple[int, int, int] | None, ...]
-
-
-@dataclass(eq=False)
-class LoadedTranslator:
-    """A translator in memory, and who uses it."""
-
-    translator: "Translator"
-    n_bytes: int
-    files: FileStates
-    """Its files as they were when it was loaded."""
-    n_users: int = 0
-    used_at: float = 0.0
-    is_retired: bool = False
-    """Another one serves in its place; it goes with its last user."""
-
-
-class ServedRun:
-    """A run folder, its pair of languages, and its translator while it is loaded."""
-
-    def __init__(self, path: Path) -> None:
-        """Raises RunError where there is no run, or it does not say its languages."""
-        self.path = path
-        self.pair = pair_of(path)
-        self.loaded: LoadedTranslator | None = None
-        self.loading = threading.Lock()
-        self.trouble = ""
-        """Why its files as they are now are not served; empty where they are."""
-        self.failed: FileStates = ()
-        self.failed_at = 0.0
-
-    def files(self) -> FileStates:
-        """What tells whether the files of a run are others."""
-        found = list[tuple[int, int, int] | None]()
-        for name in _FILES:
-            try:
-                status = (self.folder / name).stat()
-                found.append((status.st_mtime_ns, status.st_size, status.st_ino))
-            except OSError:
-                found.append(None)
-        return tuple(found)
-
-    @property
-    def folder(self) -> Path:
-        """Where it lies, which for the run that comes with the package is elsewhere."""
-        try:
-            return open_folder(self.path).path
-        except RunError:  # it is being replaced
-            return self.path
-
-    def estimate(self) -> int:
-        """Bytes that it will take, by the size of its weights."""
-        try:
-            return BESIDE + COPIES * (self.folder / MODEL).stat().st_size
-        except OSError:
-            return 0
-
-
-def pair_of(path: Path) -> Pair:
-    """The languages of a run; raises RunError where there is none, or it does not say them."""
-    data = open_folder(path).settings().get("data", {})
-    source, target = data.get("source_language"), data.get("target_language")
-    if not source or not target:
-        raise RunError(
-            f"a run that is served says its two languages; {path} does not. Name them in "
-            "its config.toml: [data] source_language and target_language."
-        )
-    return Pair(source, target)
 
 
 class RunState(NamedTuple):
@@ -139,10 +59,7 @@ class ServedRuns:
         """
         self.all = [ServedRun(path) for path in paths]
         self.load, self.prepare, self.retire, self.say = load, prepare, retire, say
-        self.memory_limit = memory_limit
-        self._room = threading.Condition()
-        """Held while what is loaded, and by whom it is used, is looked at or changed."""
-        self._reserved = 0
+        self.memory = RunMemory(self.all, memory_limit, retire, say)
         self._reloading = threading.Lock()
         self._look_at = 0.0
         self._of: dict[tuple[str, str], ServedRun | None] = {}
@@ -205,16 +122,15 @@ class ServedRuns:
         Raises RefusedError where it cannot be loaded, or others use all memory.
         """
         self._look()
-        loaded = self._taken(run)
+        while (loaded := self.memory.take(run)) is None:
+            with run.loading:
+                if run.loaded is None:
+                    self._load_first(run)
         try:
+            assert loaded.translator is not None, "what has a user is not let go"
             yield loaded.translator
         finally:
-            with self._room:
-                loaded.n_users -= 1
-                last = loaded.is_retired and not loaded.n_users
-                self._room.notify_all()
-            if last:
-                self.retire(loaded.translator)
+            self.memory.give_back(loaded)
 
     def load_all(self) -> None:
         """Load what is not, as far as memory allows.
@@ -224,7 +140,7 @@ class ServedRuns:
         held = 0
         for run in self.all:
             held += run.estimate()
-            if self.memory_limit is None or held <= self.memory_limit:
+            if self.memory.limit is None or held <= self.memory.limit:
                 with self.using(run):
                     pass
 
@@ -244,7 +160,7 @@ class ServedRuns:
                     try:
                         self._replace(run)
                     except Exception as error:  # whatever is wrong with it, the old one serves
-                        self._failed(run, now, error)
+                        run.fail(now, error)
                         self.say(f"{run.path} was changed, and cannot be served: {error}")
                     else:
                         self.say(f"{run.path} was changed, and is served as it is now")
@@ -255,7 +171,7 @@ class ServedRuns:
 
     def states(self) -> list[RunState]:
         """Of each run, in their order."""
-        with self._room:
+        with self.memory.room:
             return [
                 RunState(
                     run.pair,
@@ -274,21 +190,10 @@ class ServedRuns:
             return
         self._look_at = now + LOOK_EVERY_S
         if not self._reloading.locked() and any(
-            run.loaded is not None and run.files() not in (run.loaded.files, run.failed)
-            for run in self.all
+            loaded is not None and run.files() not in (loaded.files, run.failed)
+            for run, loaded in [(run, run.loaded) for run in self.all]
         ):
             self.reload_soon(again=False)
-
-    def _taken(self, run: ServedRun) -> LoadedTranslator:
-        while True:
-            with self._room:
-                if (loaded := run.loaded) is not None:
-                    loaded.n_users += 1
-                    loaded.used_at = time.monotonic()
-                    return loaded
-            with run.loading:
-                if run.loaded is None:
-                    self._load_first(run)
 
     def _load_first(self, run: ServedRun) -> None:
         """Load a run that is not in memory; raises RefusedError where that fails."""
@@ -300,7 +205,7 @@ class ServedRuns:
             except RefusedError:
                 raise
             except Exception as error:
-                self._failed(run, now, error)
+                run.fail(now, error)
                 self.say(f"{run.path} cannot be served: {error}")
         raise RefusedError(
             "busy",
@@ -309,90 +214,33 @@ class ServedRuns:
             AGAIN_S,
         )
 
-    def _failed(self, run: ServedRun, files: FileStates, error: Exception) -> None:
-        run.failed, run.failed_at, run.trouble = files, time.monotonic(), str(error)
-
     def _replace(self, run: ServedRun) -> None:
         """Load what a run's folder holds, try it, and have it serve; `run.loading` is held."""
         files, needed = run.files(), run.estimate()
-        self._make_room(run, needed)
+        self.memory.reserve(run, needed)
         try:
             pair = pair_of(run.path)
-            translator = self.load(run.path)
-            self.prepare(translator)
+            translator = self._tried(run.path)
+            new = LoadedTranslator(translator, bytes_of(translator), files)
+        except BaseException:
+            self.memory.free(needed)
+            raise
+        del translator
+        self.memory.put(run, new, needed)
+        run.pair, run.trouble, run.failed = pair, "", ()
+        self._of = {}
+
+    def _tried(self, path: Path) -> "Translator":
+        """A run's translator, prepared, that has translated something."""
+        translator = self.load(path)
+        self.prepare(translator)
+        try:
             tags = translator.settings.data.tags
             translator.translate([TRIED], tag=tags[0] if tags and "" not in tags else None)
-            new = LoadedTranslator(translator, _n_bytes(translator), files)
-        finally:
-            with self._room:
-                self._reserved -= needed
-                self._room.notify_all()
-        with self._room:
-            old, run.loaded, run.pair = run.loaded, new, pair
-            new.used_at = time.monotonic()
-            run.trouble, run.failed = "", ()
-            self._of = {}
-            unused = [old] if old is not None else []
-            unused += self._evicted(run, 0)
-            for one in unused:
-                one.is_retired = True
-            unused = [one for one in unused if not one.n_users]
-        for one in unused:
-            self.retire(one.translator)
-
-    def _make_room(self, run: ServedRun, n_bytes: int) -> None:
-        """Unload what was not used for longest until there is room; wait for those in use.
-
-        A run that replaces another one does not wait: it may be beside it for a moment. Raises
-        RefusedError where there is none in time.
-        """
-        until = min(CALLER.get().deadline or float("inf"), time.monotonic() + WAIT_S)
-        unused = list[LoadedTranslator]()
-        try:
-            with self._room:
-                while True:
-                    unused += self._evicted(run, n_bytes)
-                    if self._fits(n_bytes) or run.loaded is not None:
-                        self._reserved += n_bytes
-                        return
-                    left = until - time.monotonic()
-                    if left <= 0 or CALLER.get().gone.is_set():
-                        raise RefusedError("busy", "other languages use all memory just now", 1.0)
-                    self._room.wait(min(left, 0.5))
-        finally:
-            for one in unused:
-                self.retire(one.translator)
-
-    def _fits(self, n_bytes: int) -> bool:
-        if self.memory_limit is None:
-            return True
-        held = sum(run.loaded.n_bytes for run in self.all if run.loaded is not None)
-        return held + self._reserved + n_bytes <= self.memory_limit
-
-    def _evicted(self, but: ServedRun, n_bytes: int) -> list[LoadedTranslator]:
-        """What is unloaded so that there is room, as far as nobody uses it; `_room` is held."""
-        found = list[LoadedTranslator]()
-        while not self._fits(n_bytes):
-            idle = [
-                (run.loaded.used_at, n)
-                for n, run in enumerate(self.all)
-                if run is not but and run.loaded is not None and not run.loaded.n_users
-            ]
-            if not idle:
-                break
-            run = self.all[min(idle)[1]]
-            assert run.loaded is not None, "it was looked at"
-            found.append(run.loaded)
-            run.loaded = None
-            self.say(f"{run.path} was unloaded: others need the memory")
-        return found
-
-
-def _n_bytes(translator: "Translator") -> int:
-    """What a translator takes in memory, about."""
-    model = cast(nn.Module, translator.model)
-    held = (*model.parameters(), *model.buffers())
-    return BESIDE + COPIES * sum(one.numel() * one.element_size() for one in held)
+        except BaseException:
+            self.retire(translator)
+            raise
+        return translator
 
 
 OTHERS = 100
