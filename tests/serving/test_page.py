@@ -15,6 +15,7 @@ from served import PO, running, service_of
 from headway.operations.shipped import SHIPPED
 from headway.serving.keys import ApiKeys, new_key
 from headway.serving.page_routes import FOLDER
+from headway.serving.requests import Pair
 from headway.translator import Translator
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -111,6 +112,21 @@ def test_a_word_shows_what_it_looks_at(chromium: Browser, address: str) -> None:
         expect(marks.first).to_be_attached()
         assert all(mark in TEXT for mark in marks.all_inner_texts())
         assert page.locator("#mirror").inner_text().strip() == TEXT
+
+
+def test_languages_are_swapped_with_their_texts(chromium: Browser) -> None:
+    both = service_of(SHIPPED, SHIPPED)
+    both.runs.all[1].pair = Pair("zh", "en")
+    with running(both) as url, opened(chromium, url) as page:
+        expect(page.locator("#target-language option")).to_have_count(2)
+        page.locator("#source-language").select_option("en")
+        typed(page)
+        output = page.locator("#output").inner_text()
+        page.locator("#swap").click()
+        expect(page.locator("#source-language")).to_have_value("zh")
+        expect(page.locator("#target-language")).to_have_value("en")
+        expect(page.locator("#source")).to_have_value(output)
+        expect(page.locator("#output .word").first).to_be_visible()
 
 
 def test_terms_and_history_stay_in_the_browser(chromium: Browser, address: str) -> None:

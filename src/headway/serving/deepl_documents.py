@@ -8,11 +8,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from headway.serving.deepl import pair_of, refuse_values, route, wanted_terms
-from headway.serving.documents import Documents, UploadedDocument
+from headway.serving.documents import Documents
 from headway.serving.doors import body_of, caller_of
 from headway.serving.own_documents import attachment
 from headway.serving.requests import RefusedError
 from headway.serving.service import Service
+from headway.serving.uploaded_documents import UploadedDocument
 
 
 def routes(service: Service) -> list[Route]:

@@ -9,40 +9,35 @@ import tempfile
 import threading
 import time
 import weakref
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 import anyio
 import anyio.to_thread
 
+from headway.core.disk import write_bytes
 from headway.core.errors import HeadwayError
-from headway.localization.formats.units import Flag, Outcome
-from headway.localization.placeholders.segments import Segment
 from headway.serving.file_translation import (
-    FileLanguages,
     OpenedUpload,
     WantedTerms,
+    filled,
     kind_of_name,
     open_upload,
     refuse_many_lines,
+    refuse_untouched,
     translated,
     without_place,
-    written,
 )
 from headway.serving.requests import CALLER, Caller, RefusedError
 from headway.serving.service import Service
+from headway.serving.uploaded_documents import (
+    MEDIA_TYPES,
+    DocumentResult,
+    ReviewState,
+    UploadedDocument,
+)
 
-DocumentStatus = Literal["queued", "translating", "done", "error"]
-
-MEDIA_TYPES = {
-    ".txt": "text/plain; charset=utf-8",
-    ".html": "text/html",
-    ".htm": "text/html",
-    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-}
-"""Of results; of the others `application/octet-stream`. All are sent to be saved, not shown."""
 GONE = (
     "there is no such document, or the key is another's; documents are kept for a while only, and "
     "not over a restart. Send it again."
@@ -69,72 +64,6 @@ class DocumentLimits:
     """Documents that are not finished, of all clients."""
     waiting_each: int = 8
     """The same of one client."""
-
-
-@dataclass
-class UploadedDocument:
-    """A file that a client sent, and what became of it so far."""
-
-    id: str
-    key: str
-    """Without it nobody gets the document."""
-    kind: str
-    """The suffix of its name; no more of the name is kept."""
-    languages: FileLanguages
-    n_units: int
-    n_characters: int
-    """Of what is to be translated."""
-    client: str
-    expires: float
-    """By `time.monotonic`."""
-    folder: Path
-    n_bytes: int
-    status: DocumentStatus = "queued"
-    n_done: int = 0
-    """Units that are translated."""
-    error: str = ""
-    """Why there is no result, in words."""
-    gone: threading.Event = field(default_factory=threading.Event)
-    """Set when nobody wants it any longer."""
-    reviewed: bool = False
-    review: "ReviewState | None" = None
-    """Of a finished one that is to be reviewed."""
-    overwrite: bool = False
-    """Also what was translated in it already is translated."""
-
-    @property
-    def finished(self) -> bool:
-        return self.status in ("done", "error")
-
-    @property
-    def place(self) -> Path:
-        """The file as it was sent."""
-        return self.folder / f"document{self.kind}"
-
-    @property
-    def result(self) -> Path:
-        return self.folder / f"result{self.kind}"
-
-
-@dataclass
-class ReviewState:
-    """The units of a document, and what a person said of them."""
-
-    outcomes: list[Outcome]
-    longest: int | None
-    """Sub-words that the model reads at once."""
-    said: dict[int, Segment] = field(default_factory=dict)
-    """What units are to have, by their numbers, where a person approved it."""
-    flags: dict[int, tuple[Flag, ...]] = field(default_factory=dict)
-    """Of what a person wrote."""
-
-
-class DocumentResult(NamedTuple):
-    """A finished file."""
-
-    data: bytes
-    name: str
-    media_type: str
 
 
 class _StoppedError(Exception):
@@ -208,7 +137,7 @@ class Documents:
         if not found.finished:
             raise RefusedError("late", "the document is not finished yet", retry_after_s=1)
         try:
-            data = await anyio.to_thread.run_sync(found.result.read_bytes)
+            data = await anyio.to_thread.run_sync(self._result, found)
         except FileNotFoundError:
             raise RefusedError("absent", GONE) from None
         name = f"translated.{found.languages.target}{found.kind}"
@@ -368,10 +297,25 @@ class Documents:
         opened = self.opened(document)
         with self.service.runs.using(run) as translator:
             outcomes = translated(opened, translator, self.service.known, terms, tell)
-        document.result.write_bytes(written(opened, outcomes))
         if document.reviewed:
-            document.review = ReviewState(outcomes, translator.longest)
+            can_hold = opened.document.can_hold
+            document.review = ReviewState(outcomes, translator.longest, can_hold)
+        else:
+            refuse_untouched(outcomes)
+        document.result.write_bytes(filled(opened, outcomes))
         document.status = "done"
+
+    def _result(self, document: UploadedDocument) -> bytes:
+        """The bytes of a finished one, written anew if a person said something since."""
+        state = document.review
+        if state is None:
+            return document.result.read_bytes()
+        with state.lock:
+            if not state.is_written:
+                data = filled(self.opened(document), state.approved())
+                write_bytes(document.result, data)
+                state.is_written = True
+            return document.result.read_bytes()
 
     def _sweep(self) -> None:
         now = time.monotonic()

@@ -233,13 +233,14 @@ def _memories(opened: OpenedUpload, translator: Translator) -> Memories:
     return Memories([memory for memory in found if len(memory)], SHOWN_FROM)
 
 
-def written(opened: OpenedUpload, outcomes: Sequence[Outcome]) -> bytes:
-    """The file with its translations; what was left is as it was.
-
-    Raises RefusedError where none was made: it would come back untouched.
-    """
+def refuse_untouched(outcomes: Sequence[Outcome]) -> None:
+    """Raise RefusedError where nothing was translated: the file would come back as it was."""
     if not any(one.segment is not None for one in outcomes):
         raise RefusedError("bad", "nothing in the file could be translated")
+
+
+def filled(opened: OpenedUpload, outcomes: Sequence[Outcome]) -> bytes:
+    """The file with its translations; what was left is as it was."""
     return opened.document.filled(
         [one.segment for one in outcomes], [one.percent for one in outcomes]
     )

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from headway.languages.codes import suffix_of
 from headway.serving.deepl_documents import documents_of
-from headway.serving.documents import Documents, UploadedDocument
+from headway.serving.documents import Documents
 from headway.serving.doors import body_of, route
 from headway.serving.file_translation import KINDS
 from headway.serving.guard import guard_key
@@ -18,6 +18,7 @@ from headway.serving.libretranslate import in_own_words, key_of, pair_of
 from headway.serving.own_documents import attachment
 from headway.serving.requests import Caller, RefusedError
 from headway.serving.service import Service
+from headway.serving.uploaded_documents import UploadedDocument
 
 _POLL_S = 0.05
 

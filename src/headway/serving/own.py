@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from headway.core.errors import UserError
+from headway.core.errors import HeadwayError
 from headway.serving.bodies import CorrectBody, TranslateBody, read
 from headway.serving.doors import body_of, caller_of, route
 from headway.serving.requests import Answer, Caller, RefusedError, TranslationRequest
@@ -149,7 +149,7 @@ class EventStream(Response):
             try:
                 [answer] = await self.service.translate(alone, self.caller)
                 event = _event("translation", {"index": index, **self.tell(answer)})
-            except UserError as error:
+            except HeadwayError as error:
                 event = _event("error", {"index": index, "error": str(error)})
             async with writing:
                 await send(event)

@@ -18,10 +18,11 @@ from headway.serving.bodies import (
     read,
     terms_of,
 )
-from headway.serving.documents import DocumentResult, Documents, UploadedDocument
+from headway.serving.documents import Documents
 from headway.serving.doors import body_of, caller_of, route
 from headway.serving.requests import RefusedError
 from headway.serving.review import CorrectionKeeper, Reviews, UnitEdit
+from headway.serving.uploaded_documents import DocumentResult, UploadedDocument
 
 KEY = "x-document-key"
 """The header that a document's key comes in; `?document_key=` where a client cannot set one."""

@@ -2,13 +2,13 @@
 
 import re
 import secrets
-import threading
 from collections.abc import Callable
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import anyio
 import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -80,7 +80,7 @@ class InspectorDoor:
 
     def __init__(self, service: Service) -> None:
         self.service = service
-        self._alone = threading.Lock()
+        self._alone: anyio.CapacityLimiter | None = None
         self._opened: tuple[object, InspectedModel] | None = None
         """With what tells whether it is still the run's."""
         self._texts: dict[str, InspectedText] = {}
@@ -110,7 +110,7 @@ class InspectorDoor:
     async def page(self, request: Request) -> Response:
         """The page of a text."""
         opened = self._of(request)
-        body = await anyio.to_thread.run_sync(self._look, opened, partial(_page, text=opened.text))
+        body = await self._look(opened, partial(_page, text=opened.text))
         policy = _META_POLICY.search(body)
         assert policy is not None, "the page has its policy"
         return HTMLResponse(
@@ -125,8 +125,7 @@ class InspectorDoor:
         """What the page asks of another text."""
         opened = self._of(request)
         given = read(LiveRequest, await body_of(request)).model_dump()
-        work = partial(_sentence, given=given)
-        return JSONResponse(await anyio.to_thread.run_sync(self._look, opened, work))
+        return JSONResponse(await self._look(opened, partial(_sentence, given=given)))
 
     def _of(self, request: Request) -> InspectedText:
         found = self._texts.get(request.path_params["word"])
@@ -134,14 +133,20 @@ class InspectorDoor:
             raise RefusedError("absent", "this text is no longer looked at. Open it again.")
         return found
 
-    def _look(self, opened: InspectedText, work: Callable[[InspectedModel], Any]) -> Any:
+    async def _look(self, opened: InspectedText, work: Callable[[InspectedModel], Any]) -> Any:
+        """What `work` makes of the model; who comes meanwhile waits without a thread."""
         run = self.service.runs.of(opened.source, opened.target)
-        with self._alone:
+
+        def look() -> Any:
             state = run.path, run.files()
             if self._opened is None or self._opened[0] != state:
                 self._opened = None
                 self._opened = state, open_inspected(run.path, device="cpu")
             return work(self._opened[1])
+
+        if self._alone is None:
+            self._alone = anyio.CapacityLimiter(1)
+        return await anyio.to_thread.run_sync(look, limiter=self._alone)
 
 
 def _page(inspected: InspectedModel, *, text: str) -> str:

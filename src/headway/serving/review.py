@@ -1,25 +1,24 @@
 """Review of a file: its units, what a person makes of them, and the file written back with that."""
 
 import re
-import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
+import anyio
 import anyio.to_thread
 
-from headway.core.disk import write_bytes
 from headway.filling.judging import RunChecks
 from headway.filling.report import row_of
-from headway.localization.formats.documents import EXACT
-from headway.localization.formats.units import Outcome
 from headway.localization.placeholders.segments import Segment, as_segment
-from headway.serving.documents import Documents, ReviewState, UploadedDocument
-from headway.serving.file_translation import written
+from headway.serving.documents import Documents
 from headway.serving.requests import Pair, RefusedError
+from headway.serving.uploaded_documents import ReviewState, UploadedDocument
 
+AT_ONCE = 4
+"""Edits that are looked at."""
 MOST_CHARACTERS = 20_000
 """Of a text that a person writes."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
@@ -50,7 +49,7 @@ class Reviews:
 
     def __init__(self, documents: Documents, corrections: CorrectionKeeper | None = None) -> None:
         self.documents, self.corrections = documents, corrections
-        self._alone = threading.Lock()
+        self._threads: anyio.CapacityLimiter | None = None
 
     def units(self, document: UploadedDocument) -> list[dict[str, Any]]:
         """Each unit as JSON, in the order of the file.
@@ -63,34 +62,33 @@ class Reviews:
     async def edit(
         self, document: UploadedDocument, edits: Sequence[UnitEdit]
     ) -> list[dict[str, Any]]:
-        """Take up what a person says of some units, and write the file; the units as they are then.
+        """Take up what a person says of some units; the units as they are then. The file has it
+        when it is fetched next.
 
         What is accepted is kept as a correction. Raises RefusedError: there is no such unit, it
         lacks a code of its source, or the file cannot hold it; then nothing is taken up.
         """
-        return await anyio.to_thread.run_sync(partial(self._edit, document, edits))
+        if self._threads is None:
+            self._threads = anyio.CapacityLimiter(AT_ONCE)
+        work = partial(self._edit, document, edits)
+        return await anyio.to_thread.run_sync(work, limiter=self._threads)
 
     def _edit(self, document: UploadedDocument, edits: Sequence[UnitEdit]) -> list[dict[str, Any]]:
         state = _state(document)
-        with self._alone:
-            opened = self.documents.opened(document)
+        numbers = list(dict.fromkeys(edit.number for edit in edits))
+        with state.lock:
             said = dict(state.said)
             for edit in edits:
                 if not 0 <= edit.number < len(state.outcomes):
                     raise RefusedError("bad", f"there is no unit {edit.number}")
                 said.pop(edit.number, None)
                 if edit.accepted:
-                    said[edit.number] = segment = _segment(state.outcomes[edit.number], edit)
-                    if not opened.document.can_hold(segment):
-                        raise RefusedError(
-                            "bad", f"unit {edit.number}: the file's encoding lacks some characters"
-                        )
-            final = [_approved(one, said.get(n)) for n, one in enumerate(state.outcomes)]
-            write_bytes(document.result, written(opened, final))
-            state.said = said
-            self._judge(document, state, [edit.number for edit in edits])
-        self._keep(document, state, [edit.number for edit in edits if edit.accepted])
-        return [_unit(n, state) for n in dict.fromkeys(edit.number for edit in edits)]
+                    said[edit.number] = _segment(state, edit)
+            state.said, state.is_written = said, False
+            self._judge(document, state, numbers)
+        sources = {n: state.outcomes[n].unit.source.text for n in numbers if n in said}
+        self._keep(document, {text: said[n].text for n, text in sources.items()})
+        return [_unit(n, state) for n in numbers]
 
     def _judge(
         self, document: UploadedDocument, state: ReviewState, numbers: Sequence[int]
@@ -106,13 +104,12 @@ class Reviews:
             if n in state.said and state.said[n] != made.segment:
                 state.flags[n] = tuple(checks.judge(replace(made, segment=state.said[n])).flags)
 
-    def _keep(self, document: UploadedDocument, state: ReviewState, numbers: Sequence[int]) -> None:
-        if self.corrections is None:
-            return
+    def _keep(self, document: UploadedDocument, approved: Mapping[str, str]) -> None:
+        """Keep translations by their sources."""
         pair = Pair(*document.languages[:2])
-        for n in numbers:
-            source = state.outcomes[n].unit.source.text
-            self.corrections.add(pair, source, state.said[n].text)
+        if self.corrections is not None:
+            for source, target in approved.items():
+                self.corrections.add(pair, source, target)
 
 
 def _state(document: UploadedDocument) -> ReviewState:
@@ -125,8 +122,9 @@ def _state(document: UploadedDocument) -> ReviewState:
     return document.review
 
 
-def _segment(made: Outcome, edit: UnitEdit) -> Segment:
+def _segment(state: ReviewState, edit: UnitEdit) -> Segment:
     """What a unit is to have; raises RefusedError where a file could not hold it."""
+    made = state.outcomes[edit.number]
     source, name = made.unit.source, f"unit {edit.number}"
     if edit.target is None:
         if made.target is None:
@@ -144,14 +142,9 @@ def _segment(made: Outcome, edit: UnitEdit) -> Segment:
     segment = as_segment(text, source)
     if lost := Counter(source.codes) - Counter(segment.codes):
         raise RefusedError("bad", f"{name}: {next(iter(lost)).text} of the source is missing")
+    if not state.can_hold(segment):
+        raise RefusedError("bad", f"{name}: the file's encoding lacks some of its characters")
     return segment
-
-
-def _approved(made: Outcome, said: Segment | None) -> Outcome:
-    """A translation that a person approved goes into the file as one that is known."""
-    if said is None:
-        return made
-    return replace(made, segment=said, percent=EXACT, why_not="", rejected=None)
 
 
 def _unit(number: int, state: ReviewState) -> dict[str, Any]:
