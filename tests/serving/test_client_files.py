@@ -136,7 +136,7 @@ def test_a_file_that_is_missing_or_asked_for_in_vain_is_said(place: str) -> None
         assert status_and_json(answer) == (
             400, {"error": "Invalid request: missing file parameter"},
         )  # fmt: skip
-    for name in ("x", "x.y", "x.y.txt", "..%2f", "%2e%2e%2fetc%2fpasswd", "a" * 5_000, "%00.%ff"):
+    for name in ("x", "x.y", "x.y.txt", "%2e%2e%2fetc%2fpasswd", "a" * 5_000, "%00.%ff"):
         assert httpx.get(f"{place}/download_file/{name}").status_code == 404
 
 
