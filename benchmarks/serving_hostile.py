@@ -37,6 +37,8 @@ AT_ONCE = 16
 LEFT_S = 90.0
 """By then all slow clients must be gone."""
 EXAMPLES_KEPT = 10
+END = b"\r\n\r\n"
+"""Of the headers of a request."""
 ODD: Sequence[Any] = (
     None, True, False, 0, -1, 1 << 31, 1 << 63, -(1 << 70), 1e308, 5e-324, float("nan"),
     float("inf"), "", " ", "\0", "\ud800", "\u202e", "\ufffd", "a" * 5_000, "é" * 300, "中" * 300,
@@ -226,7 +228,9 @@ async def bodies(
             if (status == 0 or (status >= 500 and status != 503) or took > 1_000) and (
                 len(figures.wrong) < EXAMPLES_KEPT
             ):
-                figures.wrong.append(f"{status} in {took:.0f} ms: {asked[:600]!r}")
+                figures.wrong.append(
+                    f"{status} in {took:.0f} ms: {asked[:80]!r} {asked.partition(END)[2][:400]!r}"
+                )
             if figures.sent % 10_000 == 0:
                 print(f"  {figures.sent:,} of {n:,}", file=sys.stderr, flush=True)
         if connection is not None:

@@ -293,7 +293,8 @@ def routes(service: Service) -> list[Route]:
 
     async def tokenizer_info(request: Request) -> Response:
         served = named(request, one=True)
-        loaded, special = await in_thread(lambda: served.model), served.special
+        loaded = await anyio.to_thread.run_sync(lambda: served.model)
+        special = served.special
         begin, end = loaded.vocabulary.pieces([special.decoder_begin, special.end])
         return JSONResponse(
             {"tokenizer_class": "headway", "bos_token": begin, "eos_token": end,
@@ -303,7 +304,7 @@ def routes(service: Service) -> list[Route]:
     async def tokenize(request: Request) -> Response:
         asked = await read_body(request, TokenizeRequest)
         served = named(request, asked.model, one=True)
-        ids = await in_thread(partial(served.marked_ids, asked.prompt))
+        ids = await anyio.to_thread.run_sync(served.marked_ids, asked.prompt)
         if asked.add_special_tokens and asked.prompt:
             ids = [served.special.decoder_begin, *ids]
         return JSONResponse({"tokens": ids, "count": len(ids), "max_model_len": MOST_TOKENS})
@@ -311,7 +312,7 @@ def routes(service: Service) -> list[Route]:
     async def detokenize(request: Request) -> Response:
         asked = await read_body(request, DetokenizeRequest)
         served = named(request, asked.model, one=True)
-        prompt = await in_thread(partial(served.prompt, asked.tokens))
+        prompt = await anyio.to_thread.run_sync(served.prompt, asked.tokens)
         return JSONResponse({"prompt": prompt.text})
 
     def at(path: str, handler: Any, method: str = "POST") -> Route:

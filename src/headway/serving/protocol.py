@@ -1,6 +1,8 @@
 """uvicorn's HTTP protocol, with bounds on connections, headers and slow clients."""
 
 import asyncio
+import socket
+import struct
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -106,7 +108,9 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._watch_sending(n_bytes, now)
             elif now - since < SEND_S:
                 self._watch_sending(n_before, since)
-            else:
+            else:  # at once: or the system goes on trying to send what it holds
+                place = self.transport.get_extra_info("socket")
+                place.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 self.transport.abort()
 
         self.send_timer = self.loop.call_later(SEND_S / 6, look)
