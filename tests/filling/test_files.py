@@ -18,7 +18,7 @@ from headway.core.lines import MAX_LINE_BYTES
 from headway.filling.files import Call, FillOptions, Outcomes, fill_files, tell_passed_over
 from headway.filling.filling import Filler, write_whole
 from headway.filling.flow import Steps
-from headway.filling.inputs import FileJob, RefusedError
+from headway.filling.inputs import FileJob, FilesRefusedError
 from headway.filling.journal import NAME, Journal
 from headway.filling.judging import Judgement
 from headway.filling.report import COLUMNS, FileReport, summary
@@ -155,7 +155,7 @@ def test_all_reasons_are_said_before_the_model_is_loaded(tree):
         raise AssertionError("was loaded")
 
     call = Call(LanguagePair("en", "de"), load, "", print, lambda *_: None)
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(FilesRefusedError) as refused:
         fill_files(["po"], FillOptions(out=Path("new")), call)
     assert "2 of 4 files cannot be" in str(refused.value)
     assert "po/bad.po:1 has" in str(refused.value)
@@ -184,14 +184,14 @@ def test_what_would_be_lost_or_is_not_there_is_refused(tree, names, options, mes
     write_po(Path("other/a.po"), ["x"])
     Path("empty").mkdir()
     before = written(tree)
-    with pytest.raises((ConfigError, DataError, RefusedError)) as refused:
+    with pytest.raises((ConfigError, DataError, FilesRefusedError)) as refused:
         fill(names, never, **options)
     assert message in str(refused.value)
     assert written(tree) == before
 
 
 def test_a_folder_that_holds_everything_is_refused_as_its_own_result(tree):
-    with pytest.raises(RefusedError, match="does not replace what went in"):
+    with pytest.raises(FilesRefusedError, match="does not replace what went in"):
         fill(["po"], never, out=Path("po"))
 
 

@@ -210,16 +210,16 @@ def test_a_wrong_target_or_a_text_without_a_run_is_refused_in_words(shipped: Ser
 
 def test_a_memory_of_other_languages_is_refused_and_so_is_one_that_does_not_say(tmp_path) -> None:
     from headway.core.errors import ConfigError, DataError
-    from headway.serving.requests import Pair
+    from headway.serving.requests import ServedPair
 
     file = tmp_path / "x.tsv"
     file.write_text("fr\tit\na\tb\n", "utf-8")
     with pytest.raises(DataError):
-        PairMemories([file], [Pair("en", "zh")])
+        PairMemories([file], [ServedPair("en", "zh")])
     file.write_text("a\tb\n", "utf-8")
     with pytest.raises(ConfigError, match="says its languages"):
-        PairMemories([file], [Pair("en", "zh"), Pair("zh", "en")])
-    assert len(PairMemories([file], [Pair("en", "zh")])._memories) == 1
+        PairMemories([file], [ServedPair("en", "zh"), ServedPair("zh", "en")])
+    assert len(PairMemories([file], [ServedPair("en", "zh")])._memories) == 1
 
 
 def test_runs_are_in_the_memory_that_their_weights_take(shipped: Service) -> None:

@@ -16,9 +16,9 @@ from headway.localization.formats.tables import read_jsonl
 from headway.operations.locks import TakenError
 from headway.serving import corrections as module
 from headway.serving.corrections import Corrections
-from headway.serving.requests import Pair, RefusedError
+from headway.serving.requests import RefusedError, ServedPair
 
-EN_DE, EN_FR = Pair("en", "de"), Pair("en", "fr")
+EN_DE, EN_FR = ServedPair("en", "de"), ServedPair("en", "fr")
 
 
 @pytest.fixture
@@ -143,4 +143,4 @@ def test_what_is_no_correction_is_refused(kept, source, target, reason) -> None:
 @pytest.mark.parametrize("code", ["../x", "en/..", "", "e n", "en\0", "x" * 99])
 def test_a_language_names_no_other_file(kept: Corrections, code: str) -> None:
     with pytest.raises(RefusedError):
-        kept.add(Pair(code, "de"), "a", "b")
+        kept.add(ServedPair(code, "de"), "a", "b")

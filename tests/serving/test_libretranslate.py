@@ -17,7 +17,7 @@ from headway.serving.app import application
 from headway.serving.corrections import Corrections
 from headway.serving.keys import ApiKeys, new_key
 from headway.serving.memories import KnownTranslations
-from headway.serving.requests import Pair, RefusedError
+from headway.serving.requests import RefusedError, ServedPair
 
 
 @pytest.fixture
@@ -222,7 +222,7 @@ def test_a_suggestion_is_a_correction(tmp_path: Path) -> None:
     for kind in ("json", "data"):
         answer = asked.post("/suggest", **{kind: request})
         assert status_and_json(answer) == (200, {"success": True})
-    assert kept.exact(Pair("en", "zh"), "a dog") == "狗"
+    assert kept.exact(ServedPair("en", "zh"), "a dog") == "狗"
     for name in request:
         without = {key: value for key, value in request.items() if key != name}
         words = f"Invalid request: missing {name} parameter"

@@ -15,7 +15,7 @@ from headway.serving.corrections import Corrections
 from headway.serving.described import descriptions
 from headway.serving.memories import KnownTranslations
 from headway.serving.openapi import document, page
-from headway.serving.requests import Pair
+from headway.serving.requests import ServedPair
 from headway.serving.runs import ServedRuns
 from headway.serving.service import Service
 from headway.translator import Translator
@@ -51,7 +51,7 @@ def test_every_address_is_described_and_every_description_has_its_address(served
         if isinstance(one, Route) and not NOT_TOLD.match(one.path)
         for method in (one.methods or set()) - {"HEAD"}
     }
-    described = {*descriptions(Pair("en", "zh"))}
+    described = {*descriptions(ServedPair("en", "zh"))}
     assert there - described == set()
     assert described - there == set()
 
@@ -93,13 +93,13 @@ def test_the_page_has_no_script_in_it_and_nothing_from_elsewhere(client):
 
 def test_what_a_run_calls_its_language_is_text_on_the_page(served):
     odd = "<script>alert(1)</script>"
-    found = document(served.app.app.routes, descriptions(Pair(odd, odd)), with_keys=False)
+    found = document(served.app.app.routes, descriptions(ServedPair(odd, odd)), with_keys=False)
     assert odd not in page(found)
     assert "&lt;script&gt;" in page(found)
 
 
 def test_keys_are_asked_for_where_there_are_some(served):
-    found = document(served.app.app.routes, descriptions(Pair("a", "b")), with_keys=True)
+    found = document(served.app.app.routes, descriptions(ServedPair("a", "b")), with_keys=True)
     schemes = {*found["components"]["securitySchemes"]}
     asked = {*(name for one in found["paths"]["/v1/translate"]["post"]["security"] for name in one)}
     assert asked == schemes

@@ -9,7 +9,7 @@ import pytest
 from served import KeptCorrections, client_of, service_of
 from starlette.testclient import TestClient
 
-from headway.serving.requests import Pair
+from headway.serving.requests import ServedPair
 from headway.serving.service import Service
 
 
@@ -135,6 +135,6 @@ def test_pairs_and_corrections(client: TestClient, kept: KeptCorrections) -> Non
     assert client.get("/v1/languages").json() == {"pairs": pairs, "corrections": True}
     body = {"source_text": "The dog.", "target_text": "狗。", "source": "EN", "target": "zh-CN"}
     assert client.post("/v1/correct", json=body).json() == {"kept": True}
-    assert kept.all == [(Pair("en", "zh"), "The dog.", "狗。")]
+    assert kept.all == [(ServedPair("en", "zh"), "The dog.", "狗。")]
     assert client.post("/v1/correct", json={**body, "target": "de"}).status_code == 400
     assert client.post("/v1/correct", json={**body, "target_text": ""}).status_code == 400

@@ -15,7 +15,7 @@ from served import PO, running, service_of
 from headway.operations.shipped import SHIPPED
 from headway.serving.keys import ApiKeys, new_key
 from headway.serving.page_routes import FOLDER
-from headway.serving.requests import Pair
+from headway.serving.requests import ServedPair
 from headway.translator import Translator
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -116,7 +116,7 @@ def test_a_word_shows_what_it_looks_at(chromium: Browser, address: str) -> None:
 
 def test_languages_are_swapped_with_their_texts(chromium: Browser) -> None:
     both = service_of(SHIPPED, SHIPPED)
-    both.runs.all[1].pair = Pair("zh", "en")
+    both.runs.all[1].pair = ServedPair("zh", "en")
     with running(both) as url, opened(chromium, url) as page:
         expect(page.locator("#target-language option")).to_have_count(2)
         page.locator("#source-language").select_option("en")

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from served import running, service_of
 
 from headway.operations.shipped import SHIPPED
-from headway.serving.requests import Answer, Caller, Pair, TranslationRequest
+from headway.serving.requests import Answer, Caller, ServedPair, TranslationRequest
 from headway.serving.service import Service
 
 RUN = "window.injected=1"
@@ -99,7 +99,7 @@ def address() -> Iterator[str]:
 def echo() -> Iterator[str]:
     known = service_of(SHIPPED)
     for run in known.runs.all:
-        run.pair = Pair(VECTORS[4], VECTORS[7])
+        run.pair = ServedPair(VECTORS[4], VECTORS[7])
     with running(EchoService(known.runs)) as url:
         yield url
 

@@ -9,7 +9,7 @@ import pytest
 from served import PO, KeptCorrections, client_of, service_of
 from starlette.testclient import TestClient
 
-from headway.serving.requests import Pair
+from headway.serving.requests import ServedPair
 from headway.serving.service import Service
 
 
@@ -77,7 +77,7 @@ def test_what_is_approved_stands_in_the_same_file(
     escaped = output.replace("\\", "\\\\").replace('"', '\\"')
     whole = whole.replace('sleep."\nmsgstr ""', f'sleep."\nmsgstr "{escaped}"')
     assert reviewed.file() == whole  # and nothing in it says that it were a machine's
-    pair = Pair("en", "zh")
+    pair = ServedPair("en", "zh")
     assert kept.all == [(pair, "The dog runs.", "狗跑了。"), (pair, "%d cats sleep.", output)]
 
 

@@ -22,7 +22,7 @@ from headway.serving import scheduler
 from headway.serving.fair_queue import QUANTUM, FairQueue, Submission
 from headway.serving.metrics import Metrics
 from headway.serving.requests import CALLER, Caller, RefusedError
-from headway.serving.scheduler import Counts, Hear, Lane, SharedEngine, SharedEngines
+from headway.serving.scheduler import Hear, Lane, SearchCounts, SharedEngine, SharedEngines
 from headway.translation.decoding import SamplingSettings, decode
 from headway.translator import Translator
 
@@ -214,7 +214,7 @@ class ByHand:
 
 @pytest.fixture
 def lane() -> Lane:
-    return Lane(Counts(), threading.Lock(), ByHand)
+    return Lane(SearchCounts(), threading.Lock(), ByHand)
 
 
 def submitted(lane: Lane, ids: Sequence[int], caller: Caller, n_tokens: int = 8) -> Submission:

@@ -121,6 +121,7 @@ def test_nothing_that_is_asked_for_while_a_run_is_swapped_is_lost(tmp_path) -> N
     service, _ = serving(tmp_path, "de-en", retire=lambda one: retired.append(one.stamp))
     found = [ask(service, ["x"], "en", source="de")[0].text]
     swapped = threading.Event()
+    assert ask(service, ["x"], "en", source="de")[0].text == "de-en:x"
 
     def work() -> None:
         while not swapped.is_set():

@@ -14,7 +14,7 @@ from headway.serving.app import application
 from headway.serving.documents import DocumentLimits, Documents
 from headway.serving.keys import ApiKeys
 from headway.serving.limits import Limits
-from headway.serving.requests import Pair
+from headway.serving.requests import ServedPair
 from headway.serving.runs import ServedRuns
 from headway.serving.server import Server, bound
 from headway.serving.service import Service
@@ -43,9 +43,9 @@ class KeptCorrections:
     """What people corrected, in memory."""
 
     def __init__(self) -> None:
-        self.all: list[tuple[Pair, str, str]] = []
+        self.all: list[tuple[ServedPair, str, str]] = []
 
-    def add(self, pair: Pair, source_text: str, target_text: str) -> None:
+    def add(self, pair: ServedPair, source_text: str, target_text: str) -> None:
         self.all.append((pair, source_text, target_text))
 
 

@@ -10,7 +10,14 @@ from starlette.testclient import TestClient
 from headway.serving.app import Served, application
 from headway.serving.keys import ApiKeys
 from headway.serving.limits import Limits
-from headway.serving.requests import AUTO, Answer, Caller, Pair, RefusedError, TranslationRequest
+from headway.serving.requests import (
+    AUTO,
+    Answer,
+    Caller,
+    RefusedError,
+    ServedPair,
+    TranslationRequest,
+)
 from headway.serving.server import Server, bound
 from headway.serving.service import Service
 
@@ -19,7 +26,7 @@ class PairsAlone:
     """In the place of runs: what is translated, and nothing that translates it."""
 
     def __init__(self, *pairs: str) -> None:
-        self.pairs = [Pair(*pair.split("|")) for pair in pairs]
+        self.pairs = [ServedPair(*pair.split("|")) for pair in pairs]
 
 
 class ShoutingService(Service):

@@ -85,7 +85,7 @@ def fill_files(names: Sequence[str], options: FillOptions, call: Call) -> Outcom
         ConfigError: results have no place, or would replace something; two would be the same;
             plain text is to be translated in place.
         DataError: a file cannot be read or has other languages.
-        RefusedError: several reasons of these kinds; nothing was translated.
+        FilesRefusedError: several reasons of these kinds; nothing was translated.
     """
     _check(options)
     several = is_several(names, options.out)

@@ -40,7 +40,7 @@ class FileJob:
         return self.name or shown(self.file)
 
 
-class RefusedError(UserError):
+class FilesRefusedError(UserError):
     """Several files cannot be translated; nothing was."""
 
     def __init__(self, reasons: Sequence[str], n_files: int, remedy: str = "") -> None:
@@ -61,7 +61,7 @@ def refuse(errors: Sequence[UserError], n_files: int, remedy: str = "") -> None:
     if n_files == 1 and errors:
         raise errors[0]
     if errors:
-        raise RefusedError([str(error) for error in errors], n_files, remedy)
+        raise FilesRefusedError([str(error) for error in errors], n_files, remedy)
 
 
 def is_several(names: Sequence[str], out: Path | None) -> bool:

@@ -33,7 +33,7 @@ from headway.serving.guard import Guard
 from headway.serving.keys import ApiKeys
 from headway.serving.limits import Limits
 from headway.serving.metrics import Metrics, resident_bytes
-from headway.serving.requests import Pair
+from headway.serving.requests import ServedPair
 from headway.serving.runs import RunState
 from headway.serving.service import Service
 
@@ -112,7 +112,7 @@ def application(
         *own.routes(service, kept),
         *own_documents.routes(documents, kept),
     ]
-    pairs = service.runs.pairs or [Pair("en", "de")]
+    pairs = service.runs.pairs or [ServedPair("en", "de")]
     described = descriptions(pairs[0])
     routes += openapi.routes(routes, described, with_keys=keys is not None)
     app = Starlette(routes=routes, exception_handlers={405: not_allowed})

@@ -17,6 +17,7 @@ from headway.serving.memories import KnownTranslations, PairMemories
 from headway.serving.runs import ServedRuns
 from headway.serving.scheduler import SharedEngines
 from headway.serving.service import Service
+from headway.tasks import verbs
 from headway.translator import Translator
 
 
@@ -41,7 +42,8 @@ def assembled(
     `memory_limit` is in MiB. Raises UserError for what its operator can put right.
     """
     tasks = {path: task_of(open_folder(path).settings()) for path in paths}
-    translators = [path for path in paths if tasks[path] != "language-model"]
+    language_models = [path for path in paths if "score" in verbs(tasks[path])]
+    translators = [path for path in paths if path not in language_models]
     with ExitStack() as held:
         engines = SharedEngines(available_cores())
         held.callback(engines.close)
@@ -59,7 +61,7 @@ def assembled(
             held.callback(keys.save, now=True)
         memories = PairMemories(memory, runs.pairs, say) if memory else None
         service = Service(runs, limits, KnownTranslations(kept, memories))
-        service.language_models = LanguageModels([one for one in paths if one not in translators])
+        service.language_models = LanguageModels(language_models)
         served = application(service, limits, keys, names=names, origins=origins, state=state)
         engines.tell(served.metrics)
         held.callback(served.documents.close)

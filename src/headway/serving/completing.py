@@ -35,7 +35,7 @@ class ToldToken(NamedTuple):
     """Where in the text it begins."""
 
 
-class Piece(NamedTuple):
+class CompletionChunk(NamedTuple):
     """What a text goes on with."""
 
     text: str
@@ -52,10 +52,10 @@ def refuse_late(caller: Caller) -> None:
         raise RefusedError("late", "the time for this request is over", retry_after_s=1)
 
 
-def echo_of(served: ServedLanguageModel, prompt: PromptText, n_top: int | None) -> Piece:
+def echo_of(served: ServedLanguageModel, prompt: PromptText, n_top: int | None) -> CompletionChunk:
     """The prompt itself. Its first token has no log-probability, as in OpenAI's answers."""
     if n_top is None:
-        return Piece(prompt.text)
+        return CompletionChunk(prompt.text)
     end, before = served.special.end, served.special.end
     told = []
     if prompt.begins:
@@ -66,7 +66,7 @@ def echo_of(served: ServedLanguageModel, prompt: PromptText, n_top: int | None) 
         before = place.id
     if told:
         told[0] = told[0]._replace(log_prob=None, top=None)
-    return Piece(prompt.text, told)
+    return CompletionChunk(prompt.text, told)
 
 
 def told_token(
@@ -82,7 +82,7 @@ def told_token(
 
 def written(
     served: ServedLanguageModel, prompt: PromptText, settings: WritingSettings, caller: Caller
-) -> Iterator[Piece]:
+) -> Iterator[CompletionChunk]:
     """Behind a prompt; a piece may hold nothing while it could be the beginning of a stop text."""
     end, offset, held = served.special.end, len(prompt.text), ""
     first = not prompt.ids or prompt.ids[-1] == end
@@ -105,14 +105,14 @@ def written(
         first, offset, held = token.id == end, offset + len(token.text), held + token.text
         stops = [held.index(stop) for stop in settings.stop if stop in held]
         if stops:
-            yield Piece(held[: min(stops)], told, "stop", 1)
+            yield CompletionChunk(held[: min(stops)], told, "stop", 1)
             return
         sure = len(held) - longest_begun(held, settings.stop)
-        yield Piece(held[:sure], told, None, 1)
+        yield CompletionChunk(held[:sure], told, None, 1)
         held = held[sure:]
         ended = token.id == end and not token.text
         finish = "length" if n_written == settings.max_tokens and not ended else "stop"
-    yield Piece(held, (), finish)
+    yield CompletionChunk(held, (), finish)
 
 
 def longest_begun(text: str, stops: Sequence[str]) -> int:
@@ -122,10 +122,10 @@ def longest_begun(text: str, stops: Sequence[str]) -> int:
     )
 
 
-def joined(pieces: Iterator[Piece]) -> Piece:
+def joined(pieces: Iterator[CompletionChunk]) -> CompletionChunk:
     """All as one."""
     found = [*pieces]
-    return Piece(
+    return CompletionChunk(
         "".join(one.text for one in found),
         [token for one in found for token in one.tokens],
         found[-1].finish,

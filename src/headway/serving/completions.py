@@ -21,7 +21,7 @@ from starlette.routing import Route
 from headway.core.errors import UserError
 from headway.core.runtime import available_cores
 from headway.serving.completing import (
-    Piece,
+    CompletionChunk,
     WritingSettings,
     echo_of,
     joined,
@@ -145,17 +145,17 @@ def prompts_of(served: ServedLanguageModel, given: str | Sequence[Any]) -> list[
     return found
 
 
-class Choices(NamedTuple):
+class CompletionChoices(NamedTuple):
     """What one request is answered with: for each choice, its pieces as they are written."""
 
-    rows: list[Iterator[Piece]]
+    rows: list[Iterator[CompletionChunk]]
     n_read: int
     """Tokens of the prompts."""
 
 
 def begun(
     served: ServedLanguageModel, asked: CompletionRequest, caller: Caller, limits: Limits
-) -> Choices:
+) -> CompletionChoices:
     """Read the prompts; nothing is scored or written yet."""
     if asked.best_of not in (None, asked.n or 1):
         raise RefusedError("bad", "best_of: only as many as n are written")
@@ -177,7 +177,7 @@ def begun(
         n_top=asked.logprobs,
     )
 
-    def pieces(prompt: PromptText, number: int) -> Iterator[Piece]:
+    def pieces(prompt: PromptText, number: int) -> Iterator[CompletionChunk]:
         refuse_late(caller)
         if asked.echo:
             yield echo_of(served, prompt, asked.logprobs)
@@ -185,10 +185,10 @@ def begun(
         yield from written(served, prompt, at, caller)
 
     rows = [pieces(prompt, number) for prompt in prompts for number in range(n)]
-    return Choices(rows, sum(len(one.ids) + one.begins for one in prompts))
+    return CompletionChoices(rows, sum(len(one.ids) + one.begins for one in prompts))
 
 
-def as_choice(index: int, piece: Piece, *, told: bool) -> dict[str, Any]:
+def as_choice(index: int, piece: CompletionChunk, *, told: bool) -> dict[str, Any]:
     """In OpenAI's names; `told` where log-probabilities were asked for."""
     tokens = piece.tokens
     logprobs = {
@@ -214,7 +214,7 @@ def usage(n_read: int, n_written: int) -> dict[str, int]:
     }
 
 
-def finished(choices: Choices, head: Mapping[str, Any], *, told: bool) -> dict[str, Any]:
+def finished(choices: CompletionChoices, head: Mapping[str, Any], *, told: bool) -> dict[str, Any]:
     """The whole answer."""
     whole = [joined(row) for row in choices.rows]
     counted = usage(choices.n_read, sum(one.n_written for one in whole))
@@ -223,7 +223,7 @@ def finished(choices: Choices, head: Mapping[str, Any], *, told: bool) -> dict[s
 
 
 async def streamed(
-    choices: Choices, head: Mapping[str, Any], *, told: bool, with_usage: bool
+    choices: CompletionChoices, head: Mapping[str, Any], *, told: bool, with_usage: bool
 ) -> AsyncIterator[str]:
     """Server-sent events: choice after choice, each piece when it is written."""
     n_written = 0

@@ -15,7 +15,7 @@ from headway.core.disk import disk_errors, sync
 from headway.core.lines import MAX_LINE_BYTES, bounded_lines
 from headway.localization.formats.tables import json_object
 from headway.operations.locks import only_writer_of_folder
-from headway.serving.requests import Pair, RefusedError
+from headway.serving.requests import RefusedError, ServedPair
 
 _CODE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8}){0,4}")
 
@@ -28,7 +28,7 @@ class Corrections:
     def __init__(self, folder: Path, say: Callable[[str], None] = lambda _: None) -> None:
         """Raises DiskError: it cannot be written to; TakenError: another process has it."""
         self.folder, self._lock = folder, threading.Lock()
-        self._held, self._known = ExitStack(), dict[Pair, dict[str, str]]()
+        self._held, self._known = ExitStack(), dict[ServedPair, dict[str, str]]()
         self._held.enter_context(only_writer_of_folder(folder, say))
         self._say = say
 
@@ -42,13 +42,13 @@ class Corrections:
         """Let another process have the folder."""
         self._held.close()
 
-    def file_of(self, pair: Pair) -> Path:
+    def file_of(self, pair: ServedPair) -> Path:
         """Where those of a pair are; raises RefusedError for what are no codes of languages."""
         if not all(map(_CODE.fullmatch, pair)):
             raise RefusedError("language", "a language is given by its code, such as en or pt-BR")
         return self.folder / f"corrections.{pair.source}-{pair.target}.jsonl"
 
-    def add(self, pair: Pair, source_text: str, target_text: str) -> None:
+    def add(self, pair: ServedPair, source_text: str, target_text: str) -> None:
         """Keep what a person wrote; it holds from now on, in the place of an earlier correction of
         the same text.
 
@@ -69,7 +69,7 @@ class Corrections:
             _append(file, line)
             known[key] = target_text
 
-    def exact(self, pair: Pair, text: str) -> str | None:
+    def exact(self, pair: ServedPair, text: str) -> str | None:
         """The newest correction of this very text, white space around it aside."""
         known = self._known.get(pair)
         if known is None:
@@ -77,12 +77,12 @@ class Corrections:
                 known = self._of(pair)
         return known.get(clean(text)) if known else None
 
-    def count(self, pair: Pair) -> int:
+    def count(self, pair: ServedPair) -> int:
         """Texts that there are corrections of."""
         with self._lock:
             return len(self._of(pair))
 
-    def _of(self, pair: Pair) -> dict[str, str]:
+    def _of(self, pair: ServedPair) -> dict[str, str]:
         """What is known of a pair, read when it is first asked for."""
         if pair not in self._known:
             found: dict[str, str] = {}

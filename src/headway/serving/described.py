@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from headway.serving.bodies import CorrectBody, DocumentForm, ReviewBody, TranslateBody
 from headway.serving.completions import CompletionRequest, DetokenizeRequest, TokenizeRequest
 from headway.serving.openapi import Described, Schema
-from headway.serving.requests import Pair
+from headway.serving.requests import ServedPair
 
 TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"type": "number"}
@@ -62,7 +62,7 @@ def refusals(statuses: Sequence[int], said: Schema, *others: int) -> Mapping[int
     return dict.fromkeys(sorted({*statuses, *others}), said)
 
 
-def descriptions(pair: Pair) -> dict[str, Described]:
+def descriptions(pair: ServedPair) -> dict[str, Described]:
     """By method and path; examples are of a pair of languages that is served."""
     return {
         **service(),
@@ -99,7 +99,7 @@ def service() -> dict[str, Described]:
     }
 
 
-def own(pair: Pair) -> dict[str, Described]:
+def own(pair: ServedPair) -> dict[str, Described]:
     """`/v1`."""
     tag = "headway"
     done = with_others(
@@ -173,7 +173,7 @@ def own_files() -> dict[str, Described]:
     return found
 
 
-def libretranslate(pair: Pair) -> dict[str, Described]:
+def libretranslate(pair: ServedPair) -> dict[str, Described]:
     """LibreTranslate's."""
     tag = "LibreTranslate"
     texts = {
@@ -236,7 +236,7 @@ def libretranslate_files() -> dict[str, Described]:
     }  # fmt: skip
 
 
-def apertium(pair: Pair) -> dict[str, Described]:
+def apertium(pair: ServedPair) -> dict[str, Described]:
     """Apertium APy's."""
     tag = "Apertium"
 
@@ -271,7 +271,7 @@ def apertium(pair: Pair) -> dict[str, Described]:
     return found
 
 
-def browser_readers(pair: Pair) -> dict[str, Described]:
+def browser_readers(pair: ServedPair) -> dict[str, Described]:
     """Those of two readers of foreign pages."""
     tag, code = "Browser readers", {"type": "string", "minLength": 1}
     errors = refusals(WORKED, SAID, 401)
@@ -299,7 +299,7 @@ def browser_readers(pair: Pair) -> dict[str, Described]:
     }  # fmt: skip
 
 
-def deepl(pair: Pair) -> dict[str, Described]:
+def deepl(pair: ServedPair) -> dict[str, Described]:
     """DeepL's texts and languages."""
     tag, code = "DeepL", {"type": "string", "minLength": 1}
     texts = {"anyOf": [TEXT, {**rows(TEXT), "minItems": 1}]}
@@ -368,7 +368,7 @@ def deepl_documents() -> dict[str, Described]:
     return found
 
 
-def glossaries(pair: Pair, version: str) -> dict[str, Described]:
+def glossaries(pair: ServedPair, version: str) -> dict[str, Described]:
     """DeepL's: `v2`, of one pair of languages, or `v3`, of several."""
     tag, place = f"DeepL glossaries ({version})", f"/{version}/glossaries"
     looked, changed = refusals(ASKED, DEEPL, 404), refusals(WORKED, DEEPL, 404)

@@ -24,7 +24,7 @@ from headway.localization.memory.memory import SHOWN_FROM, Memories, Memory
 from headway.localization.terms import NONE
 from headway.localization.terms.keeping import Terms
 from headway.serving.memories import KnownTranslations
-from headway.serving.requests import AUTO, Pair, RefusedError, TranslationRequest
+from headway.serving.requests import AUTO, RefusedError, ServedPair, TranslationRequest
 from headway.serving.service import Service
 from headway.translator import Translator
 
@@ -162,7 +162,7 @@ class FileMemory(NamedTuple):
     the file's own translations, by what the run was trained on. A `MemoryLookup`."""
 
     known: KnownTranslations
-    pair: Pair
+    pair: ServedPair
     others: Memories
 
     def exact(self, unit: Unit) -> Match | None:
@@ -213,7 +213,7 @@ def _flow(
     kept = None if kept == NONE or isinstance(kept, str) else kept
     how["glossary"] = NONE if kept is None else kept
     steps = Steps(
-        memory=FileMemory(known, Pair(*opened.languages[:2]), _memories(opened, translator)),
+        memory=FileMemory(known, ServedPair(*opened.languages[:2]), _memories(opened, translator)),
         glossary=kept,
         checks=RunChecks(translator.checker, target),
     )

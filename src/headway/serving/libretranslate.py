@@ -24,7 +24,7 @@ from headway.serving.language_codes import (
     sources,
     targets,
 )
-from headway.serving.requests import AUTO, Answer, Pair, RefusedError, TranslationRequest
+from headway.serving.requests import AUTO, Answer, RefusedError, ServedPair, TranslationRequest
 from headway.serving.service import Service
 
 MOST_ALTERNATIVES = 10
@@ -119,7 +119,7 @@ class LibreTranslateDoor:
         if corrections is None:
             return JSONResponse({"error": "Suggestions are disabled on this server."}, 403)
         text, suggested = (parameter(given, name) for name in ("q", "s"))
-        pair = Pair(*pair_of(self.service, given))
+        pair = ServedPair(*pair_of(self.service, given))
         if pair not in self.service.runs.pairs:
             raise RefusedError("language", f"{short(given['source'])} is not supported")
         await anyio.to_thread.run_sync(corrections.add, pair, text, suggested)

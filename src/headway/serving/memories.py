@@ -13,7 +13,7 @@ from headway.localization.memory.building import cached_memory
 from headway.localization.memory.memory import Memories, Memory
 from headway.localization.placeholders.segments import Segment, as_segment
 from headway.serving.corrections import Corrections
-from headway.serving.requests import Pair
+from headway.serving.requests import ServedPair
 
 
 class PairMemories:
@@ -22,12 +22,12 @@ class PairMemories:
     def __init__(
         self,
         files: Sequence[Path],
-        pairs: Sequence[Pair],
+        pairs: Sequence[ServedPair],
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Raises DataError: a file cannot be read, or is in none of these pairs; ConfigError: it
         does not say its languages where there are several pairs."""
-        found: dict[Pair, list[Memory]] = {}
+        found: dict[ServedPair, list[Memory]] = {}
         pairs = list(dict.fromkeys(pairs))
         for file in files:
             if len(pairs) > 1 and reader_of(file).languages(file, LanguagePair()) == (None, None):
@@ -51,7 +51,7 @@ class PairMemories:
             say(f"the memory {file} has {n_read:,} units")
         self._memories = {pair: Memories(some) for pair, some in found.items()}
 
-    def exact(self, pair: Pair, source: Segment) -> Segment | None:
+    def exact(self, pair: ServedPair, source: Segment) -> Segment | None:
         """The best translation of this very text; None where there is none."""
         memories = self._memories.get(pair)
         found = memories.exact(Unit(source)) if memories else None
@@ -77,7 +77,7 @@ class KnownTranslations(NamedTuple):
         """There may be some."""
         return self.corrections is not None or self.memories is not None
 
-    def exact(self, pair: Pair, source: Segment) -> KnownTranslation | None:
+    def exact(self, pair: ServedPair, source: Segment) -> KnownTranslation | None:
         """The translation of this very text, with the codes of `source`; None where there is none
         that has them all."""
         if self.corrections and (text := self.corrections.exact(pair, source.text)) is not None:

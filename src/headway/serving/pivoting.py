@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from headway.serving.requests import AUTO, Pair, RefusedError
+from headway.serving.requests import AUTO, RefusedError, ServedPair
 from headway.serving.runs import ServedRun, ServedRuns
 
 FIRST = "en"
@@ -15,9 +15,9 @@ class Route(NamedTuple):
     runs: tuple[ServedRun, ...]
 
     @property
-    def pair(self) -> Pair:
+    def pair(self) -> ServedPair:
         """Its two ends, as the runs name them."""
-        return Pair(self.runs[0].pair.source, self.runs[-1].pair.target)
+        return ServedPair(self.runs[0].pair.source, self.runs[-1].pair.target)
 
     @property
     def origin(self) -> str:

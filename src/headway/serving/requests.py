@@ -128,7 +128,7 @@ class Detection(NamedTuple):
     """Its probability, 0 to 1."""
 
 
-class Pair(NamedTuple):
+class ServedPair(NamedTuple):
     """Two languages that a run translates."""
 
     source: str

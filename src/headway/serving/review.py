@@ -14,7 +14,7 @@ from headway.filling.judging import RunChecks
 from headway.filling.report import row_of
 from headway.localization.placeholders.segments import Segment, as_segment
 from headway.serving.documents import Documents
-from headway.serving.requests import Pair, RefusedError
+from headway.serving.requests import RefusedError, ServedPair
 from headway.serving.uploaded_documents import ReviewState, UploadedDocument
 
 AT_ONCE = 4
@@ -28,7 +28,7 @@ _SENT = ("line", "key", "source", "origin", "percent", "confidence", "near")
 class CorrectionKeeper(Protocol):
     """Keeps what people wrote, to be learned from."""
 
-    def add(self, pair: Pair, source_text: str, target_text: str) -> Any:
+    def add(self, pair: ServedPair, source_text: str, target_text: str) -> Any:
         """Keep a translation that a person approved."""
         ...
 
@@ -106,7 +106,7 @@ class Reviews:
 
     def _keep(self, document: UploadedDocument, approved: Mapping[str, str]) -> None:
         """Keep translations by their sources."""
-        pair = Pair(*document.languages[:2])
+        pair = ServedPair(*document.languages[:2])
         if self.corrections is not None:
             for source, target in approved.items():
                 self.corrections.add(pair, source, target)

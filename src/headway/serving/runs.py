@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from headway.core.errors import ConfigError
 from headway.languages.codes import same_language
 from headway.languages.detection import two_letters
-from headway.serving.requests import Pair, RefusedError
+from headway.serving.requests import RefusedError, ServedPair
 from headway.serving.run_memory import RunMemory
 from headway.serving.served_run import LoadedTranslator, ServedRun, bytes_of, pair_of
 
@@ -30,7 +30,7 @@ TRIED = "1, 2, 3: this is a test."
 class RunState(NamedTuple):
     """What is to be told of a run."""
 
-    pair: Pair
+    pair: ServedPair
     is_loaded: bool
     n_bytes: int
     """In memory, about."""
@@ -74,7 +74,7 @@ class ServedRuns:
     # -- which run ----------------------------------------------------------------------------
 
     @property
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[ServedPair]:
         """In the order in which the runs were named."""
         return [run.pair for run in self.all]
 
@@ -248,7 +248,7 @@ LONGEST_CODE = 100
 """No language has a longer one; what comes from outside is remembered up to this."""
 
 
-def _distance(pair: Pair, source: str, target: str) -> int:
+def _distance(pair: ServedPair, source: str, target: str) -> int:
     return between(pair.source, source) + between(pair.target, target)
 
 

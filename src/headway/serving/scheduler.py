@@ -53,7 +53,7 @@ class LaneKind(NamedTuple):
     want_attention: bool
 
 
-class Counts:
+class SearchCounts:
     """What a service tells of its work: plain numbers, which only grow."""
 
     def __init__(self) -> None:
@@ -189,13 +189,15 @@ class BatchedJob:
 
 
 TOLD = ("sentences_done", "tokens_read", "tokens_written")
-"""Of `Counts`, in metrics."""
+"""Of `SearchCounts`, in metrics."""
 
 
 class Lane:
     """Sentences that are searched for in one way: those that wait, and those in work."""
 
-    def __init__(self, counts: Counts, lock: threading.Lock, open_job: Callable[[Hear], OpenJob]):
+    def __init__(
+        self, counts: SearchCounts, lock: threading.Lock, open_job: Callable[[Hear], OpenJob]
+    ):
         """`lock` is that of all lanes that count together."""
         self.queue, self.counts, self.lock = FairQueue(), counts, lock
         self.job, self._in_work = open_job(self._hear), dict[int, Sentence]()
@@ -287,7 +289,7 @@ class SharedEngine:
         """`engine` is what searches alone, None for torch. At `most_waiting` source tokens those
         are refused who have more than their share of them."""
         self.engine, self.threads, self.most_waiting = engine, threads, most_waiting
-        self.counts = Counts()
+        self.counts = SearchCounts()
         self._lanes, self._lock = dict[LaneKind, Lane](), threading.Lock()
         self._alone, self._n_alone = threading.Lock(), 0
 
@@ -479,7 +481,7 @@ class SharedEngines:
         """`most_waiting` source tokens of each translator: see `SharedEngine`."""
         self.threads, self.most_waiting = EngineThreads(n_threads), most_waiting
         self._all = list[SharedEngine]()
-        self._gone = Counts()
+        self._gone = SearchCounts()
 
     def prepare(self, translator: "Translator") -> None:
         """Have a translator's searches be shared from now on."""

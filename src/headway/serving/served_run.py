@@ -11,7 +11,7 @@ from torch import nn
 from headway.core.errors import RunError
 from headway.core.run_folder import CHECKS, CONFIG, CONSTANT, MODEL
 from headway.operations.shipped import open_folder
-from headway.serving.requests import Pair
+from headway.serving.requests import ServedPair
 
 if TYPE_CHECKING:
     from headway.translator import Translator
@@ -86,7 +86,7 @@ class ServedRun:
             return 0
 
 
-def pair_of(path: Path) -> Pair:
+def pair_of(path: Path) -> ServedPair:
     """The languages of a run; raises RunError where there is none, or it does not say them."""
     data = open_folder(path).settings().get("data", {})
     source, target = data.get("source_language"), data.get("target_language")
@@ -95,7 +95,7 @@ def pair_of(path: Path) -> Pair:
             f"a run that is served says its two languages; {path} does not. Name them in "
             "its config.toml: [data] source_language and target_language."
         )
-    return Pair(source, target)
+    return ServedPair(source, target)
 
 
 def bytes_of(translator: "Translator") -> int:
