@@ -131,6 +131,20 @@ def test_who_waits_for_memory_longer_than_its_deadline_is_told_so(tmp_path, monk
     assert stamp(runs, "de", "en") == "de-en"  # nothing stayed reserved
 
 
+def test_memory_that_searches_set_aside_counts_as_it_is(tmp_path) -> None:
+    aside = {"en-de": 0, "de-en": 0}
+    runs, _ = served(
+        tmp_path, "en-de", "de-en", memory_limit=4100,
+        set_aside=lambda translator: aside[translator.stamp],
+    )  # fmt: skip
+    stamp(runs, "en", "de")
+    with runs.using(runs.of("de", "en")):
+        assert [state.n_bytes for state in runs.states()] == [2000, 2000]
+        aside["de-en"] = 150
+    assert [state.is_loaded for state in runs.states()] == [False, True]
+    assert runs.states()[1].n_bytes == 2150
+
+
 def test_a_run_larger_than_memory_may_be_is_refused_at_once(tmp_path) -> None:
     with pytest.raises(ConfigError, match="Raise --memory-limit"):
         served(tmp_path, "en-de", memory_limit=1500)

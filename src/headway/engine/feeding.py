@@ -96,6 +96,12 @@ class FedJob(SearchJob):
         threads.hire(self)
 
     @property
+    def n_bytes(self) -> int:
+        """What it has set aside in memory."""
+        held = (*self.arrays.values(), *(room.memory for room in self.rooms))
+        return sum(one.nbytes for one in held)
+
+    @property
     def has_work(self) -> bool:
         """Whether a thread that is not at it would find something to do."""
         waits = self.job.next < self.job.n_sentences

@@ -49,7 +49,7 @@ def assembled(
         held.callback(engines.close)
         runs = ServedRuns(
             translators, partial(Translator.load, precision=precision, say=say),
-            prepare=engines.prepare, retire=engines.retire,
+            prepare=engines.prepare, retire=engines.retire, set_aside=engines.set_aside,
             memory_limit=memory_limit << 20 or None, say=say,
         )  # fmt: skip
         keys = kept = None

@@ -28,9 +28,12 @@ class RunMemory:
         limit: int | None,
         retire: "Callable[[Translator], None]",
         say: Callable[[str], None],
+        set_aside: "Callable[[Translator], int]",
     ) -> None:
-        """`limit` is in bytes; `retire` is called of each translator that nobody uses any more."""
+        """`limit` is in bytes; `retire` is called of each translator that nobody uses any more;
+        `set_aside` tells what one has in memory now, besides its weights."""
         self.runs, self.limit, self.retire, self.say = runs, limit, retire, say
+        self.set_aside = set_aside
         self.room = threading.Condition()
         """Held while what is loaded, and by whom it is used, is looked at or changed."""
         self._reserved = 0
@@ -44,13 +47,13 @@ class RunMemory:
             return loaded
 
     def give_back(self, loaded: LoadedTranslator) -> None:
-        """It has one user less."""
+        """It has one user less; where it has taken more memory meanwhile, others may have to go."""
         with self.room:
             loaded.n_users -= 1
-            last = loaded.is_retired and not loaded.n_users
+            unused = [loaded] if loaded.is_retired and not loaded.n_users else []
+            unused += self._evicted(loaded, 0)
             self.room.notify_all()
-        if last:
-            self._let_go([loaded])
+        self._let_go(unused)
 
     def reserve(self, run: ServedRun, n_bytes: int) -> None:
         """Unload others until there is room for a run; wait for those in use.
@@ -63,7 +66,7 @@ class RunMemory:
         try:
             with self.room:
                 while True:
-                    unused += self._evicted(run, n_bytes)
+                    unused += self._evicted(run.loaded, n_bytes)
                     if self._fits(n_bytes) or run.loaded is not None:
                         self._reserved += n_bytes
                         return
@@ -88,7 +91,7 @@ class RunMemory:
             old, run.loaded = run.loaded, new
             new.used_at = time.monotonic()
             unused = [old] if old is not None else []
-            unused += self._evicted(run, 0)
+            unused += self._evicted(new, 0)
             for one in unused:
                 one.is_retired = True
             unused = [one for one in unused if not one.n_users]
@@ -108,20 +111,25 @@ class RunMemory:
             with suppress(OSError, AttributeError, TypeError):  # another C library
                 ctypes.CDLL(None).malloc_trim(0)
 
+    def bytes_of(self, loaded: LoadedTranslator) -> int:
+        """What it takes just now, about."""
+        aside = self.set_aside(loaded.translator) if loaded.translator is not None else 0
+        return loaded.n_bytes + aside
+
     def _fits(self, n_bytes: int) -> bool:
         if self.limit is None:
             return True
-        held = sum(run.loaded.n_bytes for run in self.runs if run.loaded is not None)
+        held = sum(self.bytes_of(run.loaded) for run in self.runs if run.loaded is not None)
         return held + self._reserved + n_bytes <= self.limit
 
-    def _evicted(self, but: ServedRun, n_bytes: int) -> list[LoadedTranslator]:
-        """What is unloaded so that there is room, as far as nobody uses it; `_room` is held."""
+    def _evicted(self, but: LoadedTranslator | None, n_bytes: int) -> list[LoadedTranslator]:
+        """What is unloaded so that there is room, as far as nobody uses it; `room` is held."""
         found = list[LoadedTranslator]()
         while not self._fits(n_bytes):
             idle = [
                 (run.loaded.used_at, n)
                 for n, run in enumerate(self.runs)
-                if run is not but and run.loaded is not None and not run.loaded.n_users
+                if run.loaded is not None and run.loaded is not but and not run.loaded.n_users
             ]
             if not idle:
                 break

@@ -48,18 +48,20 @@ class ServedRuns:
         *,
         prepare: "Callable[[Translator], None]" = lambda _: None,
         retire: "Callable[[Translator], None]" = lambda _: None,
+        set_aside: "Callable[[Translator], int]" = lambda _: 0,
         memory_limit: int | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`prepare` is called of each translator before it serves, `retire` once nobody uses it
-        any more. `memory_limit` is in bytes.
+        any more; `set_aside` tells what one has in memory besides its weights. `memory_limit` is in
+        bytes.
 
         Raises RunError: a folder is no run; ConfigError: there is no run, or one is larger than
         memory may be.
         """
         self.all = [ServedRun(path) for path in paths]
         self.load, self.prepare, self.retire, self.say = load, prepare, retire, say
-        self.memory = RunMemory(self.all, memory_limit, retire, say)
+        self.memory = RunMemory(self.all, memory_limit, retire, say, set_aside)
         self._reloading = threading.Lock()
         self._look_at = 0.0
         self._of: dict[tuple[str, str], ServedRun | None] = {}
@@ -176,7 +178,7 @@ class ServedRuns:
                 RunState(
                     run.pair,
                     run.loaded is not None,
-                    run.loaded.n_bytes if run.loaded else 0,
+                    self.memory.bytes_of(run.loaded) if run.loaded else 0,
                     run.loaded.n_users if run.loaded else 0,
                     run.trouble,
                 )

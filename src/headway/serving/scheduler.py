@@ -97,6 +97,11 @@ class OpenJob(Protocol):
     """Sentences that may be in work at the same time."""
 
     @property
+    def n_bytes(self) -> int:
+        """Memory that it has set aside."""
+        ...
+
+    @property
     def n_filled(self) -> int:
         """Sentences that are in work."""
         ...
@@ -133,7 +138,7 @@ class BatchedJob:
         self, search: Callable[[list[Ids]], list[list[Hypothesis]]], n_slots: int, hear: Hear
     ) -> None:
         """`search` is given sources without end markers, at most `n_slots`."""
-        self.n_slots, self.search, self.hear = n_slots, search, hear
+        self.n_slots, self.search, self.hear, self.n_bytes = n_slots, search, hear, 0
         self.free, self.n_filled = list(range(2 * n_slots)), 0
         self._waiting = deque[tuple[int, Sequence[int]]]()
         self._found: dict[int, list[Hypothesis] | Exception] = {}
@@ -302,6 +307,11 @@ class SharedEngine:
     def tokens_waiting(self) -> int:
         """Source tokens of these."""
         return sum(lane.queue.n_tokens for lane in self._all())
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that its lanes have set aside."""
+        return sum(lane.job.n_bytes for lane in self._all())
 
     @property
     def slots(self) -> tuple[int, int]:
@@ -491,6 +501,11 @@ class SharedEngines:
         shared = SharedEngine(search.engine, self.threads, self.most_waiting)
         search.use(shared)
         self._all.append(shared)
+
+    def set_aside(self, translator: "Translator") -> int:
+        """Bytes of memory that a translator's searches have, besides its weights."""
+        shared = translator.search.engine
+        return shared.n_bytes if isinstance(shared, SharedEngine) else 0
 
     def retire(self, translator: "Translator") -> None:
         """Nobody translates with this one any more."""
