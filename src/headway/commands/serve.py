@@ -1,5 +1,6 @@
 """`headway serve`: runs behind an address that existing clients speak to."""
 
+import gc
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -103,6 +104,8 @@ def serve(
         ) from None
     from headway.serving.assembly import assembled
 
+    gc.collect()
+    gc.freeze()  # what is imported is never garbage; to look through it stops everybody for 0.1 s
     with assembled(
         run, limits, api_keys=told.api_keys, state=told.state, memory=told.memory,
         precision=told.precision, memory_limit=told.memory_limit, load=told.load,
