@@ -12,6 +12,7 @@ import pytest
 from headway.languages.codes import LanguagePair
 from headway.localization.checks.output_checks import repeated, words_of
 from headway.localization.terms.keeping import Terms
+from headway.serving import looping as looping_module
 from headway.serving.corrections import Corrections
 from headway.serving.inline_terms import terms_of
 from headway.serving.looping import is_odd
@@ -69,6 +70,37 @@ def test_46_167_566_828_single_words_are_not_repeated(run: str, request) -> None
 )
 def test_a_loop_and_a_mirrored_text_are_seen(source: str, target: str) -> None:
     assert is_odd(source, target)
+
+
+def test_sentences_of_a_long_text_that_begin_alike_are_no_loop(shipped, monkeypatch) -> None:
+    sentences = [f"The teacher {verb} a book in the garden." for verb in ("reads", "buys", "sees")]
+    alone = [answer.text for answer in ask(shipped, sentences, source="en")]
+    calls = []
+    whole = Translator.translate_fully
+    monkeypatch.setattr(
+        Translator,
+        "translate_fully",
+        lambda self, texts, **how: calls.append(list(texts)) or whole(self, texts, **how),
+    )
+    [answer] = ask(shipped, ["\n\n".join(sentences)], source="en")
+    assert answer.text.split("\n\n") == alone
+    assert len(calls) == 1
+
+
+def test_of_a_long_text_only_what_loops_is_made_anew(shipped: Service, monkeypatch) -> None:
+    text = f"{SENTENCE}\n My sister drinks tea.\n\nThe dog runs."
+    [before] = ask(shipped, [text], source="en", n_best=2)
+    looping, anew = "The dog runs.", []
+    whole = Translator.translate_fully
+    monkeypatch.setattr(looping_module, "is_doubtful", lambda source, _: source == looping)
+    monkeypatch.setattr(
+        Translator,
+        "translate_fully",
+        lambda self, texts, **how: anew.append(list(texts)) or whole(self, texts, **how),
+    )
+    [answer] = ask(shipped, [text], source="en", n_best=2)
+    assert anew[1:] == [[looping]] * 2
+    assert answer.text == before.text
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,16 @@ def test_a_text_in_the_target_language_is_known_only_if_that_is_sure() -> None:
     assert source_of("Hallo", ["en"], "de").language == "en"
 
 
+@pytest.mark.parametrize("text", ["A dog runs.", "Save file", "Two women are talking."])
+def test_a_short_text_that_is_far_likelier_in_the_target_language_stays(text: str) -> None:
+    assert source_of(text, ["de"], "en").language == "en"
+
+
+@pytest.mark.parametrize("text", ["Download", "Hotel", "Settings", "ok", "Ein Hund", "Foto"])
+def test_a_word_that_both_languages_may_have_is_translated(text: str) -> None:
+    assert source_of(text, ["de"], "en").language == "de"
+
+
 @given(st.text(), st.lists(st.sampled_from([*FOUR, "zh", "ja", "ru"]), min_size=1, unique=True))
 def test_whatever_the_text_each_served_language_has_a_probability(text, served) -> None:
     found = ranked(text, served)

@@ -13,6 +13,8 @@ OTHERS_WEIGHT = 0.1
 """Of a language that is not served, beside one that is: it is sent here so much more rarely."""
 SURE = 0.5
 """From here on a text is taken to be in the target language already."""
+SURE_ENOUGH, TIMES_AS_SURE = 0.2, 5.0
+"""So is one that is less sure, if it is so many times as likely as in any source language."""
 READ = 2_000
 """Characters of a text that are looked at."""
 
@@ -52,9 +54,13 @@ def source_of(text: str, sources: Sequence[str], target: str) -> Detection:
     found = ranked(text, [*dict.fromkeys([*sources, target])])
     if not found[0].sureness and any(map(str.isalpha, text)) and target not in sources:
         return Detection(target, 0.0)
-    if found[0].language == target and found[0].sureness >= SURE and target not in sources:
-        return found[0]
-    return next(one for one in found if one.language in sources)
+    likely = next(one for one in found if one.language in sources)
+    if found[0].language == target and target not in sources:
+        sureness = found[0].sureness
+        least = max(SURE_ENOUGH, TIMES_AS_SURE * likely.sureness)
+        if sureness >= min(SURE, least):
+            return found[0]
+    return likely
 
 
 def _by_served(text: str, served: Sequence[str]) -> Mapping[str, float]:

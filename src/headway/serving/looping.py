@@ -2,14 +2,17 @@
 model are looked at then; where all are so, a few words stay as they are."""
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from headway.localization.checks.output_checks import repeated, words_of
 from headway.translation.detailed import Translation
+from headway.translation.portions import combined
 
 if TYPE_CHECKING:
     from headway.translator import Translator
+
+Place = TypeVar("Place")
 
 FEW_WORDS = 4
 """A text of no more is not repeated at all."""
@@ -50,16 +53,52 @@ def is_doubtful(source: str, target: str) -> bool:
     )
 
 
+def looked_at(
+    translator: "Translator",
+    texts: Sequence[str],
+    found: Sequence[Translation],
+    n_best: int,
+    how: Mapping[str, Any],
+) -> list[Translation]:
+    """The translations of a list, others in the place of what is doubtful.
+
+    A text that was cut is looked at portion by portion: what several sentences have in common is no
+    loop, and one that loops does not make the others anew. `how` and `n_best` as in `otherwise`.
+    """
+    cut = {
+        i: translator.processors.portions().of_text(texts[i].strip())
+        for i, one in enumerate(found)
+        if one.parts
+    }
+    doubtful: dict[tuple[int, int], str] = {}
+    for i, one in enumerate(found):
+        sources = [piece for piece in cut[i] if not piece.isspace()] if i in cut else [texts[i]]
+        for k, (source, part) in enumerate(zip(sources, one.parts or (one,), strict=True)):
+            if is_doubtful(source, part.target):
+                doubtful[i, k] = source
+    others = otherwise(translator, doubtful, n_best, how) if doubtful else {}
+    made = list(found)
+    for i in {i for i, _ in others}:
+        if i not in cut:
+            made[i] = others[i, 0]
+            continue
+        left = iter(others.get((i, k), part) for k, part in enumerate(found[i].parts))
+        parts = [piece if piece.isspace() else next(left) for piece in cut[i]]
+        alpha = how.get("length_penalty", translator.settings.decoding.length_penalty)
+        made[i] = combined(texts[i], parts, alpha=alpha, n_best=n_best)
+    return made
+
+
 def otherwise(
-    translator: "Translator", texts: Mapping[int, str], n_best: int, how: Mapping[str, Any]
-) -> dict[int, Translation]:
+    translator: "Translator", texts: Mapping[Place, str], n_best: int, how: Mapping[str, Any]
+) -> dict[Place, Translation]:
     """For some of a list's texts, by their places, translations of which the best is the first
     hypothesis that is not doubtful; nothing for those that have none.
 
     `how` is what `translate_fully` was given for the first ones, which were `n_best`.
     """
     wider = {**how, "method": "beam", "beam": max(BEAM, n_best), "n_best": max(BEAM, n_best)}
-    chosen: dict[int, Translation] = {}
+    chosen: dict[Place, Translation] = {}
     for way in (wider, {**how, "method": "greedy", "n_best": 1}):
         places = [place for place in texts if place not in chosen]
         found = translator.translate_fully([texts[place] for place in places], **way)

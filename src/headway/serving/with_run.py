@@ -7,7 +7,7 @@ from headway.localization.checks.calibration import Verdict
 from headway.localization.checks.output_checks import ModelEvidence, words_of
 from headway.localization.formats.units import Flag
 from headway.localization.placeholders.segments import Segment
-from headway.serving.looping import LEFT_WORDS, is_doubtful, is_odd, otherwise
+from headway.serving.looping import LEFT_WORDS, is_doubtful, is_odd, looked_at
 from headway.serving.plain_texts import translate_plain
 from headway.serving.requests import CALLER, Answer, Caller, TranslationRequest
 from headway.translation.detailed import Translation
@@ -42,16 +42,13 @@ def translate_texts(
     how = how_asked(translator, request)
     begun = {"prefixes": request.prefixes} if request.prefixes else {}
     found = translator.translate_fully(texts, want_scores=request.details, **begun, **how)
-    doubtful: dict[int, str] = {}
-    if not begun and how.get("method") != "sampling":
-        doubtful = {i: text for i, text in enumerate(texts) if is_doubtful(text, found[i].target)}
-    others = otherwise(translator, doubtful, request.n_best, how) if doubtful else {}
+    is_looked_at = not begun and how.get("method") != "sampling"
+    if is_looked_at:
+        found = looked_at(translator, texts, found, request.n_best, how)
     answers = []
-    for i, text in enumerate(texts):
-        one, origin = others.get(i, found[i]), "model"
-        hopeless = i in doubtful and i not in others and is_odd(text, one.target)
-        if hopeless and len(words_of(text)) <= LEFT_WORDS:
-            origin = "none"
+    for text, one in zip(texts, found, strict=True):
+        hopeless = is_looked_at and len(words_of(text)) <= LEFT_WORDS and is_odd(text, one.target)
+        origin = "none" if hopeless else "model"
         answer = answer_of(text, source, one)
         if origin == "none":
             answer = answer._replace(text=text, origin=origin, translation=None)
