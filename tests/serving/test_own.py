@@ -130,6 +130,13 @@ def test_a_text_that_is_refused_stops_no_other(client: TestClient) -> None:
     assert answer.text.endswith('event: done\ndata: {"n": 2}\n\n')
 
 
+def test_what_of_a_text_was_not_read_is_told(client: TestClient) -> None:
+    texts = ["The dog runs.", "The dog " * 600]
+    rows = ask(client, texts=texts).json()["translations"]
+    assert rows[0]["n_cut"] == 0
+    assert rows[1]["n_cut"] > 100
+
+
 def test_pairs_and_corrections(client: TestClient, kept: KeptCorrections) -> None:
     pairs = [{"source": "en", "target": "zh"}]
     assert client.get("/v1/languages").json() == {"pairs": pairs, "corrections": True}

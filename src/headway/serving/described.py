@@ -103,7 +103,7 @@ def own(pair: ServedPair) -> dict[str, Described]:
     """`/v1`."""
     tag = "headway"
     done = with_others(
-        needed(text=TEXT, source=TEXT, sureness=or_null(NUMBER), origin=TEXT),
+        needed(text=TEXT, source=TEXT, sureness=or_null(NUMBER), origin=TEXT, n_cut=NUMBER),
         score=or_null(NUMBER),
         alternatives=rows(needed(text=TEXT, score=or_null(NUMBER))),
         confidence=or_null(NUMBER),

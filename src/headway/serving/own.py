@@ -73,6 +73,7 @@ def told(answer: Answer, *, n_best: bool, details: bool) -> dict[str, Any]:
         "source": answer.source,
         "sureness": answer.sureness,
         "origin": answer.origin,
+        "n_cut": answer.n_cut,
     }
     made = answer.translation
     if n_best:
