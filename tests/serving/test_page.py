@@ -259,6 +259,25 @@ def test_language_and_colours_are_chosen_and_kept(chromium: Browser, address: st
         assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
+def test_a_service_that_is_busy_is_asked_again(chromium: Browser, address: str) -> None:
+    refused: list[Route] = []
+
+    def refuse(route: Route) -> None:
+        refused.append(route)
+        if len(refused) < 3:
+            route.fulfill(status=503, json={"error": "busy"}, headers={"retry-after": "1"})
+        else:
+            route.fallback()
+
+    context = chromium.new_context()
+    page = context.new_page()
+    page.route("**/v1/translate", refuse)
+    page.goto(address)
+    typed(page)
+    assert len(refused) == 3
+    context.close()
+
+
 def test_a_key_is_asked_for_and_kept_in_the_browser(chromium: Browser, tmp_path: Path) -> None:
     file = tmp_path / "keys"
     key = new_key(file, "someone", lambda _: None)

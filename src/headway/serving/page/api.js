@@ -4,12 +4,15 @@ import * as store from "./store.js";
 
 /* What the service refuses, in its words. */
 export class Refused extends Error {
-  constructor(message, status) {
+  constructor(message, status, after = 0) {
     super(message);
     this.status = status;
+    this.after = after; // seconds until it may be asked again
   }
 }
 
+const MOST_AGAIN = 2;
+const MOST_WAIT_S = 5;
 let askForKey = null;
 
 /* `f` gets a key from the person: asked once a request is refused for want of one. */
@@ -17,7 +20,26 @@ export function onKeyWanted(f) {
   askForKey = f;
 }
 
-async function ask(path, { json, form, method, signal, headers = {} } = {}) {
+/* Of a service that has much to do: it says when to come again, and is asked twice more. */
+async function ask(path, how = {}) {
+  for (let again = 0; ; again += 1) {
+    try {
+      return await once(path, how);
+    } catch (error) {
+      if (![429, 503].includes(error.status) || again === MOST_AGAIN) throw error;
+      await pause(Math.min(error.after || 1, MOST_WAIT_S) * 1000, how.signal);
+    }
+  }
+}
+
+function pause(milliseconds, signal) {
+  return new Promise((done, stop) => {
+    signal?.addEventListener("abort", () => stop(signal.reason));
+    setTimeout(done, milliseconds);
+  });
+}
+
+async function once(path, { json, form, method, signal, headers = {} }) {
   const sent = { ...headers };
   const key = store.key();
   if (key) sent["X-API-Key"] = key;
@@ -36,7 +58,7 @@ async function ask(path, { json, form, method, signal, headers = {} } = {}) {
     const given = await askForKey();
     if (given) return ask(path, { json, form, method, signal, headers });
   }
-  throw new Refused(words, answer.status);
+  throw new Refused(words, answer.status, Number(answer.headers.get("retry-after")));
 }
 
 export const languages = async () => (await ask("v1/languages")).json();

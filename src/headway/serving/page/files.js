@@ -4,7 +4,7 @@ import { clear, h } from "./dom.js";
 import * as api from "./api.js";
 import * as store from "./store.js";
 import { reviewTable } from "./review.js";
-import { number, t } from "./words.js";
+import { named, number, t } from "./words.js";
 
 const ASKED_MS = 400;
 
@@ -39,6 +39,7 @@ export function fileTab(page, choice) {
       }
       if (mine !== current) return;
       mine.key = "ready";
+      mine.told = told;
       mine.table = reviewTable(page, told, mine.service);
       draw();
       page.say(t("ready", { name: file.name }));
@@ -72,6 +73,7 @@ export function fileTab(page, choice) {
       return;
     }
     root.append(h("div", { class: "filebar" }, h("h2", { dir: "auto" }, file.name),
+      h("p", { class: "soft pair" }, `${named(current.told.source)} → ${named(current.told.target)}`),
       h("button", { type: "button", on: { click: leave } }, t("another")),
       h("button", { type: "button", class: "main", id: "download", title: t("downloadTitle"), on: { click: download } }, t("download"))));
     table.draw(root);
@@ -80,7 +82,7 @@ export function fileTab(page, choice) {
   async function download() {
     try {
       const url = URL.createObjectURL(await current.service.file());
-      const link = h("a", { href: url, download: resultName(current.file.name, choice.target) });
+      const link = h("a", { href: url, download: resultName(current.file.name, current.told.target) });
       link.click();
       setTimeout(() => URL.revokeObjectURL(url), 10_000);
     } catch (error) {
