@@ -313,7 +313,7 @@ def arguments() -> argparse.Namespace:
     options.add_argument(
         "--peer-options", default="", help="of serving_peer.py, such as '--inter 2'"
     )
-    options.add_argument("--precision", default="fp32", help="of headway's products")
+    options.add_argument("--precision", default="auto", help="of headway's products")
     options.add_argument("--sentences", type=int, default=2000)
     options.add_argument("--clients", type=int, default=64)
     options.add_argument("--rounds", type=int, default=3)
@@ -339,11 +339,11 @@ def main() -> int:
     first, servers = request_of(asked.texts[0], *asked.languages), list[Server]()
     requests = [request_of(text, *asked.languages) for text in asked.texts]
     figures: dict[str, Any] = {"beam": beam, "n_sentences": len(asked.texts)}
+    figures["precision"] = translator.search.choice.precision
     try:
         port = free_port()
         command = [sys.executable, "-m", "headway", "serve", str(asked.run), "--port", str(port)]
-        if asked.precision != "fp32":
-            command += ["--precision", asked.precision]
+        command += ["--precision", asked.precision, "--load"]
         servers.append(Server("headway", command, port, first))
         if asked.peer:
             port, script = free_port(), Path(__file__).with_name("serving_peer.py")
