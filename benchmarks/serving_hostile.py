@@ -34,6 +34,7 @@ from headway.serving.bench import LoadConnection, ServiceAddress
 from headway.serving.bench_requests import address, first_pair, request
 
 AT_ONCE = 16
+OPENED_A_SECOND = 250
 LEFT_S = 90.0
 """By then all slow clients must be gone."""
 EXAMPLES_KEPT = 10
@@ -254,6 +255,7 @@ async def slow(at: ServiceAddress, asked: bytes, n: int, figures: HostileFigures
             await asyncio.sleep(0.5 + number % 10 / 10)
 
     async def one(number: int) -> None:
+        await asyncio.sleep(number / OPENED_A_SECOND)
         small = socket.socket()  # so that little of an answer is on its way
         small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         small.setblocking(False)

@@ -255,3 +255,25 @@ def test_models_and_their_tokenizers_are_told(client, models):
             client.post("/models/subwords/v1/completions", json={"prompt": text, "seed": 1})
         ).json()["choices"]
     )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_lm_eval_sums_up_is_what_the_continuation_costs(client, models, name):
+    model = models.named(name).model
+    context, whole = "Who listened to", LINE
+    ids, n_context = model.ids(whole), len(model.ids(context))
+    [choice] = complete(
+        client, model=name, prompt=[ids], temperature=0, max_tokens=1, logprobs=1, seed=1234,
+        echo=True,
+    )  # fmt: skip
+    told = choice["logprobs"]  # of these it leaves out the last one, which was written
+    likelihood = sum(told["token_logprobs"][n_context:-1])
+    costs = [log_prob for _, log_prob in model.score(whole).tokens[n_context:-1]]
+    assert likelihood == pytest.approx(sum(costs), abs=1e-3)
+    prefix, greedy = ids[:n_context], True
+    for one in ids[n_context:]:
+        [(best, _)] = models.named(name).places([*prefix, one], 1)[-1].top
+        greedy = greedy and best == one
+        prefix.append(one)
+    tops = zip(told["token_logprobs"], told["top_logprobs"], strict=True)
+    assert greedy == all(one == max(top.values()) for one, top in [*tops][n_context:-1])
