@@ -180,6 +180,12 @@ def test_halves_of_characters_become_what_can_be_sent(tmp_path) -> None:
         assert answer.text == "de-en:a\ufffdb"
 
 
+def test_control_characters_hide_no_end_of_a_sentence(tmp_path) -> None:
+    service, loader = serving(tmp_path, "de-en")
+    ask(service, ["a.\x00\x1b b\tc\nd"], "en", source="de")
+    assert loader.made["de-en"].asked[-1]["texts"] == ["a. b\tc\nd"]
+
+
 class Leaving(Caller):
     """A client that leaves while its texts are translated."""
 

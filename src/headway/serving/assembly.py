@@ -67,4 +67,5 @@ def assembled(
         held.callback(served.documents.close)
         if load:
             runs.load_all()
+            service.detect("What languages are told by is loaded, too.")
         yield served

@@ -39,8 +39,7 @@ from headway.serving.with_run import (
 AT_ONCE = 64
 """Requests that are worked on; each has a thread, which mostly waits for the engine."""
 
-_HALF = re.compile("[\ud800-\udfff]")
-"""Of a pair of surrogates: no text, and nothing that can be sent."""
+_UNSOUND = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f\ud800-\udfff]")
 
 
 class Service:
@@ -284,5 +283,8 @@ def _put_together(
 
 
 def sound(text: str) -> str:
-    """A text without halves of surrogate pairs, which JSON can bring and nothing can send."""
-    return text if text.isascii() or not _HALF.search(text) else _HALF.sub("\ufffd", text)
+    """A text without what no text has: halves of surrogate pairs, which JSON can bring and nothing
+    can send, and control characters, which would stand between two sentences unseen."""
+    if not _UNSOUND.search(text):
+        return text
+    return _UNSOUND.sub(lambda found: "" if found[0].isascii() else "\ufffd", text)
