@@ -62,7 +62,7 @@ class ServeOptions:
 
 def said(message: str) -> None:
     """Tell whoever started the service."""
-    say(f"headway: {message}")
+    say(f"headway: {message.removeprefix('headway: ')}")
 
 
 DEFAULTS = ServeOptions()

@@ -21,7 +21,7 @@ COPIES = 2
 BESIDE = 12 << 20
 """Bytes that a run takes besides: sub-words, tables, room to search in."""
 
-_FILES = (CONFIG, MODEL, CHECKS, "precision.json", *CONSTANT)
+_FILES = (CONFIG, MODEL, CHECKS, *CONSTANT)
 
 FileStates = tuple[tuple[int, int, int] | None, ...]
 
