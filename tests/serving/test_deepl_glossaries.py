@@ -1,5 +1,7 @@
+import asyncio
 import json
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -236,6 +238,54 @@ def test_they_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(glossary_store, "MOST_ENTRIES_BYTES", 10)
     with pytest.raises(RefusedError, match="at most 10 bytes"):
         read_entries("a\t" + "b" * 10, "tsv")
+
+
+def test_nobody_who_reads_waits_for_who_writes_and_no_change_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = GlossaryStore(tmp_path)
+    pairs = [DictionaryPair("en", "zh"), DictionaryPair("de", "en")]
+    first = store.create("o", "g", {pairs[0]: {"a": "b"}})
+    writing, go_on = threading.Event(), threading.Event()
+    real_write = glossary_store.write_text
+
+    def slow(file: Path, text: str) -> None:
+        writing.set()
+        assert go_on.wait(10)
+        real_write(file, text)
+
+    monkeypatch.setattr(glossary_store, "write_text", slow)
+    threads = [
+        threading.Thread(target=store.change, args=(first, None, {pairs[1]: {"c": "d"}})),
+        threading.Thread(target=store.change, args=(first, "other")),
+    ]
+    for one in threads:
+        one.start()
+    assert writing.wait(10)
+    assert store.get(first.id, "o") == first
+    assert store.of("o") == [first]
+    go_on.set()
+    for one in threads:
+        one.join(10)
+    found = store.get(first.id, "o")
+    assert found.name == "other"
+    assert {*found.dictionaries} == {*pairs}
+
+
+def test_terms_are_put_together_beside_the_event_loop(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = client.post("/v2/glossaries", json={**TSV, "entries": "engine\t引擎"}).json()
+
+    def in_thread(glossaries: list[Any], pair: DictionaryPair) -> Terms:
+        with pytest.raises(RuntimeError):
+            asyncio.get_running_loop()
+        return glossary_store.terms_of(glossaries, pair)
+
+    monkeypatch.setattr("headway.serving.deepl.terms_of", in_thread)
+    asked = {"text": ["a"], "source_lang": "EN", "target_lang": "ZH"}
+    answer = client.post("/v2/translate", json={**asked, "glossary_id": made["glossary_id"]})
+    assert answer.status_code == 200
 
 
 def test_one_that_could_not_be_written_is_not_there(

@@ -1,5 +1,6 @@
 """Files that clients send come back filled in, or a client is told why not."""
 
+import json
 import stat
 import time
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import pytest
 from served import PO, client_of, service_of
 from starlette.testclient import TestClient
 
+from headway.serving import bodies
 from headway.serving.corrections import Corrections
 from headway.serving.documents import STOPPED, DocumentLimits, Documents
 from headway.serving.limits import Limits
@@ -241,3 +243,6 @@ def test_a_file_is_translated_with_the_terms_that_came_with_it(client: TestClien
     assert "哈士奇" in (unit["output"] if not lost else lost[0])
     for wrong in ('{"a": 1}', "[", '[{"source": ""}]'):
         assert send(client, "a.txt", "The dog.", glossary=wrong).status_code == 400
+    many = [{"source": f"term{n}", "target": "x"} for n in range(bodies.MOST_TERMS + 1)]
+    answer = send(client, "a.txt", "The dog.", glossary=json.dumps(many))
+    assert "at most 2,000 terms" in answer.json()["error"]

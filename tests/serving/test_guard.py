@@ -1,6 +1,9 @@
 """Who may ask, how much, and what nobody is told."""
 
+import logging
 import re
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,12 +13,14 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
+from headway.core.disk import DiskError
 from headway.core.errors import DataError
 from headway.serving.app import Served, application
 from headway.serving.keys import ApiKeys, new_key
 from headway.serving.limits import Limits
-from headway.serving.requests import Answer, Caller, TranslationRequest
+from headway.serving.requests import Answer, Caller, RefusedError, TranslationRequest
 from headway.serving.runs import ServedRuns
+from headway.serving.server import Server
 from headway.serving.service import Service
 
 ASK = {"texts": ["A dog runs."], "source": "en", "target": "zh"}
@@ -117,7 +122,7 @@ def test_a_quota_is_kept_over_a_restart(keyed: tuple[TestClient, str, Path]) -> 
     assert asked.post("/v1/translate", json=ask, headers=headers).status_code == 200
     assert asked.post("/v1/translate", json=ask, headers=headers).status_code == 456
     usage = file.parent / "usage.json"
-    asked.app.keys.save(now=True)  # type: ignore[attr-defined]
+    asked.app.keys.save()  # type: ignore[attr-defined]
     again = ApiKeys(file, usage)
     with client(served(keys=again)) as later:
         assert later.post("/v1/translate", json=ask, headers=headers).status_code == 456
@@ -191,6 +196,98 @@ def test_beyond_the_room_requests_are_refused_and_those_inside_are_answered() ->
     assert len(entered) == 2
 
 
+def test_a_stream_keeps_its_place_until_its_last_event() -> None:
+    inside = served(Limits(max_waiting=1))
+    found: list[int] = []
+
+    async def slow(request: TranslationRequest, caller: Caller) -> list[Answer]:
+        found.append(inside.app.working)
+        return [Answer("done", "en")]
+
+    inside.service.translate = slow  # type: ignore[method-assign]
+    with client(inside) as asked:
+        answer = asked.post("/v1/translate", json={**ASK, "stream": True})
+        assert answer.text.count("event: translation") == 1
+        assert asked.post("/translate?langpair=en|zh&q=a").status_code == 400  # one place, not two
+    assert found == [1]
+    assert inside.app.working == 0
+
+
+def test_without_a_deadline_nothing_comes_too_late() -> None:
+    inside, found = served(Limits(deadline=0)), []
+
+    async def told(request: TranslationRequest, caller: Caller) -> list[Answer]:
+        caller.refuse_over()
+        found.append(caller.deadline)
+        return [Answer("done", "en")]
+
+    inside.service.translate = told  # type: ignore[method-assign]
+    with client(inside) as asked:
+        assert asked.post("/v1/translate", json=ASK).status_code == 200
+    assert found == [None]
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(DiskError(Path("/srv/secret"), OSError(28, "full")), 503), (ValueError("secret"), 500)],
+    ids=["disk", "unexpected"],
+)
+def test_what_goes_wrong_on_our_side_is_told_to_its_operator_alone(
+    error: Exception, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    inside = served()
+
+    async def broken(request: TranslationRequest, caller: Caller) -> list[Answer]:
+        raise error
+
+    inside.service.translate = broken  # type: ignore[method-assign]
+    with caplog.at_level(logging.ERROR), client(inside) as asked:
+        answer = asked.post("/v1/translate", json=ASK)
+    assert answer.status_code == status
+    assert "secret" not in answer.text + caplog.text
+    assert re.search(rf"/v1/translate: {type(error).__name__} at .*test_guard.py:\d+", caplog.text)
+
+
+def test_characters_are_counted_once_whichever_threads_count_them(tmp_path: Path) -> None:
+    file = tmp_path / "keys.tsv"
+    key = new_key(file, "me", print, characters=3_000)
+    keys = ApiKeys(file)
+    account = keys.account(key)
+    assert account is not None
+    refused: list[RefusedError] = []
+
+    def use() -> None:
+        for _ in range(1_000):
+            try:
+                account.charge(1)
+            except RefusedError as error:
+                refused.append(error)
+
+    threads = [threading.Thread(target=use) for _ in range(4)]
+    for one in threads:
+        one.start()
+    keys.read()  # who is asked to take up the file forgets nothing of what is under way
+    for one in threads:
+        one.join()
+    assert len(refused) == 1_000
+    assert keys.account(key) is account
+    assert account.used == 3_000
+
+
+def test_what_keys_used_that_cannot_be_written_costs_no_answer(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "keys.tsv"
+    key = new_key(file, "me", print)
+    keys = ApiKeys(file, tmp_path / "usage.json")
+    (tmp_path / "usage.json").mkdir()
+    with client(served(keys=keys)) as asked:
+        answer = asked.post("/v1/translate", json=ASK, headers={"x-api-key": key})
+    assert answer.status_code == 200
+    keys.save()
+    assert "what keys used is not written down" in caplog.text
+
+
 def test_metrics_tell_neither_keys_nor_addresses_nor_texts(
     keyed: tuple[TestClient, str, Path],
 ) -> None:
@@ -205,11 +302,11 @@ def test_metrics_tell_neither_keys_nor_addresses_nor_texts(
     assert all(line.fullmatch(one) for one in text.splitlines())
 
 
-def test_while_it_ends_new_requests_are_refused() -> None:
+def test_while_it_ends_it_is_not_ready_and_what_still_comes_is_answered() -> None:
     inside = served()
-    inside.app.stopping = True
+    Server(inside, NO_OTHER).handle_exit(signal.SIGTERM, None)
     with client(inside) as asked:
-        assert asked.post("/v1/translate", json=ASK).status_code == 503
+        assert asked.post("/v1/translate", json=ASK).status_code == 200
         assert asked.get("/ready").status_code == 503
         assert asked.get("/health").status_code == 200
 

@@ -185,6 +185,14 @@ def test_settings_have_all_that_a_page_reads(client: TestClient) -> None:
     assert settings["language"]["target"] == {"code": "zh", "name": "Chinese"}
 
 
+def test_a_service_of_language_models_alone_has_settings_too() -> None:
+    service = ShoutingService()
+    service.runs.pairs = []
+    answer = client_of(service).get("/frontend/settings")
+    assert answer.status_code == 200
+    assert answer.json()["language"]["target"]["code"] == "en"
+
+
 def test_several_texts_are_detected_as_one(client: TestClient) -> None:
     german = "Das ist ein ganz gewöhnlicher deutscher Satz."
     texts = [german, german, "这是一个普通的句子。"]

@@ -234,6 +234,19 @@ def test_each_translator_is_prepared_before_it_serves(tmp_path) -> None:
     assert prepared == ["en-de"]
 
 
+def test_who_cannot_wait_gets_what_is_in_memory_and_loads_nothing(tmp_path) -> None:
+    runs, loader = served(tmp_path, "en-de")
+    run = runs.of("en", "de")
+    with runs.using_loaded(run) as translator:
+        assert translator is None
+    assert loader.made == {}
+    runs.load_all()
+    with runs.using_loaded(run) as translator:
+        assert translator is loader.made["en-de"]
+        assert runs.states()[0].n_users == 1
+    assert runs.states()[0].n_users == 0
+
+
 def test_a_caller_who_left_or_is_late_is_not_served() -> None:
     caller = Caller()
     caller.refuse_over()

@@ -89,6 +89,9 @@ def test_a_pivot_is_taken_by_choice_where_no_run_knows_the_pair_and_is_said(tmp_
 
 def test_a_pivot_keeps_tags_and_makes_its_language_one_that_is_found(tmp_path) -> None:
     service, _ = serving(tmp_path, "de-en", "en-fr")
+    page = "<p>schon <b>da</b></p>"
+    [same] = ask(service, [page], "de", source="de", markup="html")
+    assert (same.text, same.origin) == (page, "none")
     [answer] = ask(service, [f"<p><b>{GERMAN}</b> ja</p>"], "fr", markup="html", pivot="auto")
     assert answer.text == f"<p>en-fr:de-en:<b>{GERMAN}</b> ja</p>"
     assert (answer.source, answer.origin, answer.n_cut) == ("de", "pivot:en", 2)

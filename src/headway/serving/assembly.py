@@ -58,7 +58,7 @@ def assembled(
             held.callback(kept.close)
         if api_keys is not None:
             keys = ApiKeys(api_keys, state / "usage.json" if state else None)
-            held.callback(keys.save, now=True)
+            held.callback(keys.save)
         memories = PairMemories(memory, runs.pairs, say) if memory else None
         service = Service(runs, limits, KnownTranslations(kept, memories))
         service.language_models = LanguageModels(language_models)

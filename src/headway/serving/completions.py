@@ -28,7 +28,7 @@ from headway.serving.completing import (
     refuse_late,
     written,
 )
-from headway.serving.doors import STATUS, body_of, caller_of, route, told
+from headway.serving.doors import EVENTS, STATUS, body_of, caller_of, route, told
 from headway.serving.language_models import PromptText, ServedLanguageModel
 from headway.serving.limits import Limits
 from headway.serving.requests import Caller, RefusedError
@@ -281,7 +281,7 @@ def routes(service: Service) -> list[Route]:
         if asked.stream:
             with_usage = (asked.stream_options or {}).get("include_usage", False)
             events = streamed(choices, head, told=told, with_usage=with_usage)
-            return StreamingResponse(events, media_type="text/event-stream")
+            return StreamingResponse(events, media_type=EVENTS)
         return JSONResponse(await in_thread(partial(finished, choices, head, told=told)))
 
     async def models(_: Request) -> Response:

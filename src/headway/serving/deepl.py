@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Literal
 
+import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -147,7 +148,7 @@ class DeepLDoor:
             texts, target, source,
             markup="xml" if markup == "xml" else "html" if markup == "html" else "text",
             ignored_tags=tags_of(given.get("ignore_tags")),
-            terms=wanted_terms(request, given, source, target),
+            terms=await wanted_terms(request, given, source, target),
         )  # fmt: skip
         answers = await self.service.translate(wanted, caller_of(request))
         rows: list[dict[str, Any]] = [
@@ -276,7 +277,7 @@ def tags_of(given: Any) -> list[str]:
     return [tag.strip() for one in several for tag in one.split(",") if tag.strip()]
 
 
-def wanted_terms(
+async def wanted_terms(
     request: Request, given: Mapping[str, Any], source: str, target: str
 ) -> "Terms | Literal['none'] | None":
     """The terms of the glossaries that are asked for; None: those of the run."""
@@ -292,7 +293,8 @@ def wanted_terms(
         raise not_supported("glossary_ids")
     owner, known = owner_of(request), glossaries_of(request)
     found = [known.get(name, owner) for name in names]
-    return terms_of(found, DictionaryPair(base(source), base(target)))
+    pair = DictionaryPair(base(source), base(target))
+    return await anyio.to_thread.run_sync(terms_of, found, pair)  # a large one takes seconds
 
 
 def _as_bcp47(code: str) -> str:

@@ -36,7 +36,7 @@ def routes(service: Service) -> list[Route]:
             await file.read(),
             source,
             target,
-            terms=wanted_terms(request, given, source, target),
+            terms=await wanted_terms(request, given, source, target),
             caller=caller_of(request),
         )
         return JSONResponse({"document_id": document.id, "document_key": document.key})

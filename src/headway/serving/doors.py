@@ -1,8 +1,10 @@
 """What every door has in common: how a body is read, and refusals in the door's own words."""
 
 import json
+import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import ExitStack
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -10,8 +12,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Route
+from starlette.types import Receive, Scope, Send
 
-from headway.core.errors import UserError
+from headway.core.disk import DiskError
+from headway.core.errors import RunError, UserError
 from headway.serving.guard import Guard
 from headway.serving.requests import Caller, RefusedError
 
@@ -25,6 +29,9 @@ STATUS = {
 }  # fmt: skip
 """HTTP's number for each reason, where a door has no other."""
 
+EVENTS = "text/event-stream"
+"""Of answers that are sent while they are worked on."""
+_LOG = logging.getLogger(__name__)
 _HALVES = re.compile(r"\\u[dD][89a-fA-F]")
 """Halves of characters (surrogates) as JSON writes them."""
 
@@ -62,28 +69,59 @@ def route(
 
     async def answered(request: Request) -> Response:
         scope = request.scope
-        scope["headway.route"], scope["headway.works"] = path, is_work
+        is_inside = scope.get("headway.works", False)  # of a route that leaves it to this one
+        scope["headway.route"], scope["headway.works"] = path, is_work or is_inside
         guard: Guard | None = scope.get("headway.guard")
         refused: RefusedError | None = scope.get("headway.refused")
         try:
             if refused is not None and not is_open and (refused.reason != "key" or not key_in_body):
                 raise refused
-            if guard is None or not is_work:
-                return await handler(request)
-            with guard.room():
-                return await handler(request)
+            with ExitStack() as held:
+                if guard is not None and is_work and not is_inside:
+                    held.enter_context(guard.room())
+                response = await handler(request)
+                if response.media_type == EVENTS:
+                    return _HeldResponse(response, held.pop_all())
+                return response
         except RefusedError as error:
             return refuse(error)
+        except (DiskError, RunError) as error:  # our files, not those of who asks
+            _failed(path, error)
+            return refuse(RefusedError("busy", "a file of this service cannot be used", 5))
         except UserError as error:
             return refuse(RefusedError("bad", str(error)))
         except ClientDisconnect:
             return Response(status_code=499)
+        except Exception as error:
+            _failed(path, error)
+            said = "something went wrong on our side"
+            return JSONResponse({"error": said, "message": said}, 500)
         finally:
             await request.close()  # and with it the files of a form
 
     answered.__doc__ = handler.__doc__
     answered.__name__ = getattr(handler, "__name__", "answered")
     return Route(path, answered, methods=list(methods))
+
+
+class _HeldResponse(Response):
+    """An answer that keeps what it holds until it is sent."""
+
+    def __init__(self, response: Response, held: ExitStack) -> None:
+        self.response, self.held = response, held
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self.held:
+            await self.response(scope, receive, send)
+
+
+def _failed(path: str, error: Exception) -> None:
+    """Tell the operator what went wrong and where: no message, which could hold a text."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}" if place else "?"
+    _LOG.error("%s: %s at %s", path, type(error).__name__, where)
 
 
 def methods_at(request: Request) -> list[str]:

@@ -73,7 +73,8 @@ class GlossaryStore:
         Raises DataError for a file in it that is no glossary.
         """
         self.folder = folder
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        """Held by who changes something, also on the disk; nobody who reads waits for that."""
         self._by_id: dict[str, StoredGlossary] = {}
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -84,14 +85,12 @@ class GlossaryStore:
 
     def of(self, owner: str) -> list[StoredGlossary]:
         """An owner's, the eldest first."""
-        with self._lock:
-            found = [one for one in self._by_id.values() if one.owner == owner]
+        found = [one for one in list(self._by_id.values()) if one.owner == owner]
         return sorted(found, key=lambda one: one.created)
 
     def get(self, glossary_id: str, owner: str) -> StoredGlossary:
         """One of an owner's; raises RefusedError where there is none."""
-        with self._lock:
-            found = self._by_id.get(glossary_id)
+        found = self._by_id.get(glossary_id)
         if found is None or found.owner != owner:
             raise RefusedError("absent", "Glossary not found")
         return found
@@ -115,10 +114,11 @@ class GlossaryStore:
 
         Raises RefusedError where it is gone, or there is no room.
         """
-        before = self.get(glossary.id, glossary.owner)
-        every = {**before.dictionaries, **(dictionaries or {})}
-        kept = {pair: entries for pair, entries in every.items() if entries is not None}
-        return self._keep(before._replace(name=name or before.name, dictionaries=kept))
+        with self._lock:
+            before = self.get(glossary.id, glossary.owner)
+            every = {**before.dictionaries, **(dictionaries or {})}
+            kept = {pair: entries for pair, entries in every.items() if entries is not None}
+            return self._keep(before._replace(name=name or before.name, dictionaries=kept))
 
     def remove(self, glossary: StoredGlossary) -> None:
         """It is gone, from the disk as well."""

@@ -69,6 +69,7 @@ class Guard:
         self.origins = {origin.encode().lower().rstrip(b"/") for origin in origins}
         self.addresses: dict[str, Account] = {}
         self.stopping = False
+        """The service is about to end, which those who ask whether it is ready are told."""
         self.working = 0
         """Requests for text that wait or are worked on."""
 
@@ -98,7 +99,8 @@ class Guard:
                 caller.gone.set()
                 raise
 
-        caller = scope["headway.caller"] = Caller(deadline=began + self.limits.deadline)
+        within_s = self.limits.deadline
+        caller = scope["headway.caller"] = Caller(deadline=began + within_s if within_s else None)
         scope["headway.guard"] = self
         try:
             if refusal := self._foreign(scope, headers):
@@ -122,7 +124,7 @@ class Guard:
             await self.app(scope, self._bounded(scope, headers, receive), answer)
         finally:
             if self.keys is not None:
-                self.keys.save()
+                self.keys.save_soon()
             self.metrics.request(scope, status, time.monotonic() - began)
 
     def admit(self, scope: Scope, caller: Caller, key: str | None) -> None:
@@ -130,8 +132,6 @@ class Guard:
 
         Raises RefusedError where there is no such key, or requests come too fast.
         """
-        if self.stopping:
-            raise RefusedError("stopping", "the service is about to end", 5)
         if self.keys is None:
             client = str((scope.get("client") or ("",))[0])
             if client not in self.addresses and len(self.addresses) >= MAX_ACCOUNTS:
@@ -192,7 +192,7 @@ class Guard:
     def _bounded(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Receive:
         """`receive` that refuses a body which is too long, or comes too slowly."""
         kind = headers.get(b"content-type", b"")
-        has_file = kind.startswith(b"multipart/") or scope["path"].endswith("/file")
+        has_file = kind.startswith(b"multipart/")
         most = self.limits.max_file_bytes if has_file else self.limits.max_body_bytes
         until = time.monotonic() + BODY_S * max(1, most >> 23 if has_file else 1)
         length = headers.get(b"content-length", b"")

@@ -2,20 +2,23 @@
 
 import hmac
 import json
+import logging
 import secrets
+import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
-from headway.core.disk import whole_text
+from headway.core.disk import DiskError, whole_text
 from headway.core.errors import DataError
 from headway.operations.locks import only_writer_of_file
 from headway.serving.requests import RefusedError
 
 HEADER = "name\tsha256\tcharacters a month\trequests a minute"
 SAVED_EACH_S = 5.0
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass
@@ -33,6 +36,7 @@ class Account:
     """Requests that it may send at once; at most those of a minute."""
     seen: float = 0.0
     """When it last sent one, by `time.monotonic`."""
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def admit(self, default_rate: int) -> None:
         """Count a request; raises RefusedError when they come too fast."""
@@ -53,6 +57,10 @@ class Account:
     def charge(self, n_characters: int) -> None:
         """Count characters of this month (UTC); raises RefusedError, and counts none, when it has
         fewer left."""
+        with self._lock:
+            self._charge(n_characters)
+
+    def _charge(self, n_characters: int) -> None:
         self.turn()
         if self.monthly_characters and self.used + n_characters > self.monthly_characters:
             raise RefusedError(
@@ -82,18 +90,20 @@ class ApiKeys:
         """
         self.file, self.usage = file, usage
         self.accounts: list[tuple[str, Account]] = []
-        self._saved_at = 0.0
+        self._saved_at, self._saving = 0.0, threading.Lock()
         self.read()
 
     def read(self) -> None:
-        """Take the file as it is now; who stays keeps what was used. Raises DataError, and leaves
-        all as it was."""
+        """Take the file as it is now; whose name stays keeps what was used. Raises DataError, and
+        leaves all as it was."""
         known = {account.name: account for _, account in self.accounts} or self._kept()
-        rows = list(_rows(self.file))
-        for _, account in rows:
-            if before := known.get(account.name):
-                account.month, account.used = before.month, before.used
-        self.accounts = rows
+        accounts = list[tuple[str, Account]]()
+        for digest, account in list(_rows(self.file)):
+            kept = known.setdefault(account.name, account)  # what is under way counts for it
+            kept.monthly_characters = account.monthly_characters
+            kept.requests_per_minute = account.requests_per_minute
+            accounts.append((digest, kept))
+        self.accounts = accounts
 
     def account(self, key: str) -> Account | None:
         """Whose key it is. Every key is compared, each in constant time."""
@@ -103,14 +113,23 @@ class ApiKeys:
                 found = account
         return found
 
-    def save(self, *, now: bool = False) -> None:
-        """Write down what was used, at most every few seconds unless it is to be `now`."""
-        if self.usage is None or (not now and time.monotonic() - self._saved_at < SAVED_EACH_S):
+    def save(self) -> None:
+        """Write down what was used; what cannot be written is said."""
+        if self.usage is None:
             return
-        self._saved_at = time.monotonic()
-        rows = {account.name: [account.month, account.used] for _, account in self.accounts}
-        with whole_text(self.usage) as output:
-            output.write(json.dumps(rows, ensure_ascii=False))
+        with self._saving:
+            rows = {account.name: [account.month, account.used] for _, account in self.accounts}
+            try:
+                with whole_text(self.usage) as output:
+                    output.write(json.dumps(rows, ensure_ascii=False))
+            except DiskError as error:
+                _LOG.error("what keys used is not written down: %s", error)
+
+    def save_soon(self) -> None:
+        """The same every few seconds at most, in a thread: for who cannot wait."""
+        if self.usage is not None and time.monotonic() - self._saved_at >= SAVED_EACH_S:
+            self._saved_at = time.monotonic()
+            threading.Thread(target=self.save, daemon=True).start()
 
     def _kept(self) -> dict[str, Account]:
         if self.usage is None or not self.usage.exists():

@@ -137,7 +137,7 @@ class LibreTranslateDoor:
 
     async def settings(self, request: Request) -> Response:
         """What a page in front of the service is to know."""
-        target = self.service.runs.pairs[0].target
+        target = next(iter(targets(self.service)), "en")
         has_keys = request.scope["headway.guard"].keys is not None
         return JSONResponse(
             {

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from headway.core.errors import HeadwayError
 from headway.serving.bodies import CorrectBody, TranslateBody, read
-from headway.serving.doors import body_of, caller_of, route
+from headway.serving.doors import EVENTS, body_of, caller_of, route
 from headway.serving.requests import Answer, Caller, RefusedError, TranslationRequest
 from headway.serving.review import CorrectionKeeper
 from headway.serving.service import Service
@@ -36,7 +36,8 @@ def routes(service: Service, corrections: CorrectionKeeper | None = None) -> lis
 async def translate(service: Service, request: Request) -> Response:
     """Translate one text or several."""
     body = read(TranslateBody, await body_of(request))
-    wanted, caller = body.request(), caller_of(request)
+    caller = caller_of(request)
+    wanted = body.request() if not body.glossary else await anyio.to_thread.run_sync(body.request)
     service.limits.admit(wanted.texts)
     tell = partial(told, n_best=body.n_best > 1, details=body.details)
     if body.stream:
@@ -115,7 +116,7 @@ class EventStream(Response):
     """Server-sent events: a `translation` for each text as it is done, with its `index`; in the
     place of one that is refused an `error`; a `done` at the end."""
 
-    media_type = "text/event-stream"
+    media_type = EVENTS
 
     def __init__(
         self,

@@ -93,7 +93,7 @@ async def _submit(documents: Documents, request: Request, *, reviewed: bool) -> 
         data,
         form.source,
         form.target,
-        terms=terms_of(_glossary(form.glossary)),
+        terms=await anyio.to_thread.run_sync(terms_of, _glossary(form.glossary)),
         caller=caller_of(request),
         overwrite=form.overwrite == "true",
         reviewed=reviewed,
@@ -109,7 +109,9 @@ def _glossary(given: str | None) -> list[GlossaryPair] | None:
         rows = None
     if not isinstance(rows, list):
         raise RefusedError("bad", "glossary: a list of terms as JSON")
-    return [read(GlossaryPair, row) for row in rows[:MOST_TERMS]]
+    if len(rows) > MOST_TERMS:
+        raise RefusedError("too_long", f"a glossary has at most {MOST_TERMS:,} terms")
+    return [read(GlossaryPair, row) for row in rows]
 
 
 def _asked(request: Request) -> tuple[str, str]:

@@ -128,6 +128,21 @@ class ServedRuns:
             with run.loading:
                 if run.loaded is None:
                     self._load_first(run)
+        with self._in_use(loaded) as translator:
+            yield translator
+
+    @contextmanager
+    def using_loaded(self, run: ServedRun) -> "Iterator[Translator | None]":
+        """The same for who cannot wait, such as an event loop; None where it is not in memory."""
+        self._look()
+        if (loaded := self.memory.take(run)) is None:
+            yield None
+        else:
+            with self._in_use(loaded) as translator:
+                yield translator
+
+    @contextmanager
+    def _in_use(self, loaded: LoadedTranslator) -> "Iterator[Translator]":
         try:
             assert loaded.translator is not None, "what has a user is not let go"
             yield loaded.translator

@@ -39,6 +39,7 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End: what was accepted is answered first."""
+        self.served.app.stopping = True
         super().handle_exit(sig, frame)
         self._captured_signals.clear()  # ended as asked is status 0, and no second signal
 

@@ -82,7 +82,9 @@ class Service:
             texts = [Segment((text.strip(),)) for text in request.texts]
             if any(self.known.exact(run.pair, text) for text in texts):
                 return None
-        with self.runs.using(run) as translator:
+        with self.runs.using_loaded(run) as translator:
+            if translator is None:  # others have just taken its memory
+                return None
             whole = [sound(text) for text in request.texts]
             return await answer_plainly(translator, whole, source, request, caller)
 
@@ -148,13 +150,18 @@ class Service:
     def _is_target(self, source: str, request: TranslationRequest) -> bool:
         return source == self.runs.into(request.target)[0].pair.target
 
+    def _is_same(self, source: str, request: TranslationRequest) -> bool:
+        """Whether texts are asked for in the language that they are in."""
+        target = request.target
+        return same_language(source, target) and not self.runs.known(source, target)
+
     # -- texts --------------------------------------------------------------------------------
 
     def _of_source(
         self, texts: Sequence[str], source: str, request: TranslationRequest
     ) -> list[Answer]:
         """Answers for texts of one language: known ones first."""
-        if same_language(source, request.target) and not self.runs.known(source, request.target):
+        if self._is_same(source, request):
             return [Answer(text, source, origin="none") for text in texts]
         way = route(self.runs, source, request.target, request.pivot)
         answers: dict[int, Answer] = {}
@@ -199,7 +206,8 @@ class Service:
         pieces = [MarkupText(text, request.markup, request.ignored_tags) for text in texts]
         answers: dict[int, Answer] = {}
         for source, rows, found in self._by_source([one.bare for one in pieces], request):
-            if found is not None and self._is_target(source, request):
+            is_target = found is not None and self._is_target(source, request)
+            if is_target or self._is_same(source, request):
                 answers |= {i: Answer(texts[i], source, origin="none") for i in rows}
             else:
                 way = route(self.runs, source, request.target, request.pivot)
