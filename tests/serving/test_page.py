@@ -216,10 +216,14 @@ def test_how_it_thinks_is_the_inspector_of_the_text(chromium: Browser, address: 
         inner.locator("#text").fill("The cat sleeps.")
         inner.get_by_role("button", name="查看").click()
         expect(inner.locator("#sentence-choice")).to_contain_text("The cat sleeps.")
+        inner.get_by_role("button", name="English").click()  # one language for both, and no more
+        expect(page.locator("#tab-file")).to_have_text("File")
+        expect(inner.locator("#sentence-choice")).to_contain_text("The cat sleeps.")
 
 
-@pytest.mark.parametrize(("language", "tag"), [("en-US", "en"), ("zh-CN", "zh-Hans")])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(
+    ("language", "tag", "dark"), [("en-US", "en", False), ("zh-CN", "zh-Hans", True)]
+)
 def test_it_fits_a_phone_and_axe_finds_nothing_to_complain_of(
     chromium: Browser, address: str, language: str, tag: str, dark: bool
 ) -> None:

@@ -135,7 +135,8 @@ def test_what_the_browser_remembers_stays_text(chromium: Browser, address: str) 
         kept = {
             "history": entries,
             "glossary": {"en-zh": terms, "-zh": terms},
-            "page": dict.fromkeys(("language", "theme", "source", "target"), VECTORS[4]),
+            "page": dict.fromkeys(("language", "theme"), VECTORS[4]),
+            "choices": dict.fromkeys(("source", "target", "shade"), VECTORS[4]),
         }
         for name, value in kept.items():
             remember(page, name, json.dumps(value))
@@ -155,7 +156,7 @@ def test_what_is_not_ours_in_the_browsers_memory_is_passed_over(
     chromium: Browser, address: str, hostile: str
 ) -> None:
     with opened(chromium, address) as page:
-        for name in ("page", "history", "glossary", "key"):
+        for name in ("page", "choices", "history", "glossary", "key"):
             page.evaluate(
                 "([name, data]) => localStorage.setItem(name, data)", [f"headway-{name}", hostile]
             )

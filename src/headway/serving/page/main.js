@@ -49,14 +49,15 @@ const page = {
   show: (name) => select(name),
 };
 
-function look() {
+/* `elsewhere`: it was another page that changed how they look. */
+function look({ elsewhere = false } = {}) {
   if (wishes.theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = wishes.theme;
   speak(wishes.language);
   choose("choose-language", LANGUAGES, wishes.language, "language", (name) => LANGUAGES[name].short);
   choose("choose-theme", THEMES, wishes.theme, "theme",
     (name) => svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: THEMES[name].path })));
-  for (const f of redrawn) f();
+  for (const f of redrawn) f({ elsewhere });
 }
 
 function choose(id, options, current, wish, shown) {
@@ -117,7 +118,7 @@ for (const button of document.querySelectorAll("[data-close]")) {
 for (const name of TABS) at(`tab-${name}`).addEventListener("click", () => select(name));
 document.querySelector(".tabs").addEventListener("keydown", keysOfTabs);
 api.onKeyWanted(askForKey);
-store.onPreference(() => { wishes = store.preferences(); look(); });
+store.onLooks(() => { wishes = store.preferences(); look({ elsewhere: true }); });
 
 const choice = languageChoice(page);
 const text = textTab(page, choice);

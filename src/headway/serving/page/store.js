@@ -1,6 +1,7 @@
 /* What this browser remembers, and nobody else: preferences, key, glossary, history. */
 
-const PREFERENCES = "headway-page"; // shared with the inspector's page
+const LOOKS = "headway-page"; // language and colours, shared with the inspector's page
+const CHOICES = "headway-choices";
 const MOST_HISTORY = 50;
 const MOST_TERMS = 2000;
 
@@ -22,23 +23,26 @@ function write(name, value) {
 const isText = (value) => typeof value === "string";
 
 export function preferences() {
-  const kept = read(PREFERENCES, {});
+  const [looks, choices] = [read(LOOKS, {}), read(CHOICES, {})];
   const own = navigator.language.startsWith("zh") ? "zh" : "en";
   return {
-    language: ["en", "zh"].includes(kept.language) ? kept.language : own,
-    theme: ["auto", "light", "dark"].includes(kept.theme) ? kept.theme : "auto",
-    source: isText(kept.source) ? kept.source : "auto",
-    target: isText(kept.target) ? kept.target : "",
-    shade: kept.shade !== false,
+    language: ["en", "zh"].includes(looks.language) ? looks.language : own,
+    theme: ["auto", "light", "dark"].includes(looks.theme) ? looks.theme : "auto",
+    source: isText(choices.source) ? choices.source : "auto",
+    target: isText(choices.target) ? choices.target : "",
+    shade: choices.shade !== false,
   };
 }
 
 export function prefer(change) {
-  write(PREFERENCES, { ...read(PREFERENCES, {}), ...change });
+  const { language, theme, ...choices } = { ...preferences(), ...change };
+  if ("language" in change || "theme" in change) write(LOOKS, { language, theme });
+  else write(CHOICES, choices);
 }
 
-export function onPreference(hear) {
-  window.addEventListener("storage", (event) => { if (event.key === PREFERENCES) hear(); });
+/* Called when another page, such as the inspector in a frame, changes the looks. */
+export function onLooks(hear) {
+  window.addEventListener("storage", (event) => { if (event.key === LOOKS) hear(); });
 }
 
 export const key = () => { const kept = read("headway-key", ""); return isText(kept) ? kept : ""; };

@@ -13,7 +13,7 @@ export function thinkTab(page, choice, text) {
 
   async function open() {
     const looked = wanted();
-    const mine = JSON.stringify([looked, choice.pair, page.wishes.language, page.wishes.theme]);
+    const mine = JSON.stringify([looked, choice.pair]);
     if (!looked) {
       frame.hidden = true;
       shown = "";
@@ -37,7 +37,10 @@ export function thinkTab(page, choice, text) {
     }
   }
 
-  page.onRedraw(() => { if (document.body.dataset.tab === "think") open(); });
+  page.onRedraw(({ elsewhere }) => {
+    if (!elsewhere) shown = ""; // the inspector looks as this page does
+    if (document.body.dataset.tab === "think" && !elsewhere) open();
+  });
   choice.onChange(() => { if (document.body.dataset.tab === "think") open(); });
   return { shown: open };
 }
