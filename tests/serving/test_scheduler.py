@@ -20,9 +20,10 @@ from headway.engine.engine import prepare
 from headway.engine.feeding import EngineThreads
 from headway.serving import scheduler
 from headway.serving.fair_queue import QUANTUM, FairQueue, Submission
+from headway.serving.lanes import Hear, Lane, SearchCounts
 from headway.serving.metrics import Metrics
 from headway.serving.requests import CALLER, Caller, RefusedError
-from headway.serving.scheduler import Hear, Lane, SearchCounts, SharedEngine, SharedEngines
+from headway.serving.scheduler import SharedEngine, SharedEngines
 from headway.translation.decoding import SamplingSettings, decode
 from headway.translator import Translator
 
