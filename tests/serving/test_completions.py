@@ -17,7 +17,7 @@ from headway.serving.service import Service
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
-NAMES = ("transformer", "lstm", "ngram", "subwords")
+NAMES = ("transformer", "lstm", "nnlm", "ngram", "subwords")
 LINE = "Who listened to music last Friday ?"
 
 
@@ -28,7 +28,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADWAY_CACHE", str(folder / "cache"))
         corpus = write_corpus(folder / "corpus.txt")
-        for name in ("transformer", "lstm"):
+        for name in ("transformer", "lstm", "nnlm"):
             assert train(name, corpus, folder / name).status == 0
         subwords = ("--text.unit=subwords", "--text.vocabulary-size=400", "--text.min-count=0")
         shape = (*SMALL["transformer"], *FLAGS, *subwords)

@@ -68,4 +68,5 @@ def assembled(
         if load:
             runs.load_all()
             service.detect("What languages are told by is loaded, too.")
+            service.language_models.load_all()
         yield served

@@ -233,6 +233,11 @@ class LanguageModels:
         """`load` is the models' own where none is given."""
         self.all = [ServedLanguageModel(path, load or load_model) for path in paths]
 
+    def load_all(self) -> None:
+        """Before anybody asks."""
+        for one in self.all:
+            _ = one.labels
+
     def named(self, name: str) -> ServedLanguageModel:
         """The one of that name; the first one where none is asked for.
 
