@@ -4,7 +4,6 @@ import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import ExitStack
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -12,7 +11,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Route
-from starlette.types import Receive, Scope, Send
 
 from headway.core.disk import DiskError
 from headway.core.errors import RunError, UserError
@@ -76,13 +74,9 @@ def route(
         try:
             if refused is not None and not is_open and (refused.reason != "key" or not key_in_body):
                 raise refused
-            with ExitStack() as held:
-                if guard is not None and is_work and not is_inside:
-                    held.enter_context(guard.room())
-                response = await handler(request)
-                if response.media_type == EVENTS:
-                    return _HeldResponse(response, held.pop_all())
-                return response
+            if guard is not None and is_work and not is_inside:
+                guard.enter(scope)
+            return await handler(request)
         except RefusedError as error:
             return refuse(error)
         except (DiskError, RunError) as error:  # our files, not those of who asks
@@ -102,17 +96,6 @@ def route(
     answered.__doc__ = handler.__doc__
     answered.__name__ = getattr(handler, "__name__", "answered")
     return Route(path, answered, methods=list(methods))
-
-
-class _HeldResponse(Response):
-    """An answer that keeps what it holds until it is sent."""
-
-    def __init__(self, response: Response, held: ExitStack) -> None:
-        self.response, self.held = response, held
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self.held:
-            await self.response(scope, receive, send)
 
 
 def _failed(path: str, error: Exception) -> None:

@@ -3,8 +3,7 @@
 import asyncio
 import ipaddress
 import time
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from hashlib import blake2b
 from typing import Any
 from urllib.parse import parse_qs
@@ -149,9 +148,8 @@ class Guard:
         scope["headway.account"] = account
         scope.pop("headway.refused", None)
 
-    @contextmanager
-    def room(self) -> Iterator[None]:
-        """A place among the requests that are worked on, while the block lasts.
+    def enter(self, scope: Scope) -> None:
+        """Take a place among the requests that are worked on, until its answer is sent.
 
         Raises RefusedError where there is none: a queue that only grows helps nobody.
         """
@@ -159,10 +157,7 @@ class Guard:
             latest = self.metrics.latest
             raise RefusedError("busy", "too many requests at once", latest[-1] if latest else 1.0)
         self.working += 1
-        try:
-            yield
-        finally:
-            self.working -= 1
+        scope["headway.entered"] = True
 
     def _foreign(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
         """Why a request is for, or from, another site; nothing if it is not."""
