@@ -1,6 +1,7 @@
 """`headway bench`: what is counted is what was answered, and only this machine is loaded."""
 
 import json
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -174,6 +175,14 @@ def test_the_command_tells_a_table_json_and_a_picture(server, tmp_path: Path):
     assert command("bench", url, "--clients", "0").status == 2
     assert command("bench", "http://example.org").status == 2
     assert command("bench", url, "--plot", str(tmp_path / "speed.gif")).status == 2
+
+
+def test_without_its_packages_it_says_how_to_install_them(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "httptools", None)
+    monkeypatch.delitem(sys.modules, "headway.serving.bench")
+    finished = command("bench", "demo")
+    assert finished.status == 2
+    assert 'pip install "headway[serve]"' in finished.err
 
 
 def test_a_run_is_served_for_as_long_as_it_is_asked():

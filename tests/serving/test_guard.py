@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
 from headway.core.disk import DiskError
-from headway.core.errors import DataError
+from headway.core.errors import ConfigError, DataError
 from headway.serving.app import Served, application
 from headway.serving.keys import ApiKeys, new_key
 from headway.serving.limits import Limits
@@ -86,6 +86,12 @@ def test_pages_of_other_sites_may_not_ask(origin: str, status: int) -> None:
     for one in (answer, told):
         assert one.headers.get("access-control-allow-origin") == allowed
         assert "access-control-allow-credentials" not in one.headers
+
+
+@pytest.mark.parametrize("site", ["*", "https://*.example", "ours.example", "null", "https://a/b"])
+def test_a_site_that_is_none_or_all_of_them_is_refused(site: str) -> None:
+    with pytest.raises(ConfigError, match="such as https://example.org"):
+        served(origins=[site])
 
 
 def test_every_door_is_closed_without_a_key_but_those_that_tell_nothing(

@@ -55,6 +55,16 @@ def test_codes_match_whatever_their_case_region_or_letters(tmp_path, asked, foun
     assert runs.of(*asked).path.name == found
 
 
+def test_a_second_run_of_a_pair_is_said_to_have_nothing_to_do(tmp_path) -> None:
+    said: list[str] = []
+    loader = Loader()
+    folders = [run_folder(tmp_path / name, "en", "de") for name in ("old", "new")]
+    runs = ServedRuns(folders, loader, say=said.append)
+    assert runs.of("en", "de").path.name == "old"
+    assert len(said) == 1
+    assert "new is not served" in said[0]
+
+
 def test_a_pair_that_is_not_there_is_refused_with_those_that_are(tmp_path) -> None:
     runs, _ = served(tmp_path, "en-de", "de-en")
     with pytest.raises(RefusedError, match="fr is not .* into en here.*en to de, de to en") as told:

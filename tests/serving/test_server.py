@@ -162,6 +162,14 @@ def test_a_port_that_is_taken_is_told() -> None:
     place.close()
 
 
+@pytest.mark.parametrize("port", [-1, 65_536, 99_999])
+def test_a_port_that_does_not_exist_is_told(port: int) -> None:
+    from headway.core.errors import ConfigError
+
+    with pytest.raises(ConfigError, match=f"{port} are not"):
+        bound("127.0.0.1", port)
+
+
 def test_the_command_serves_until_it_is_told_to_end() -> None:
     command = [sys.executable, "-m", "headway", "serve", "demo", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, encoding="utf-8") as run:

@@ -92,6 +92,13 @@ def bench(
         Address of a service on this machine, such as http://127.0.0.1:5000; or a run, which is
         served for as long as this takes.
     """
+    try:
+        import httptools
+    except ImportError:
+        raise ConfigError(
+            'this needs packages that are not here. Install them with: pip install "headway[serve]"'
+        ) from None
+    del httptools
     levels = levels_of(told)
     refuse_no_place(told.plot)
     if told.plot and told.plot.suffix not in (".png", ".svg"):
@@ -101,13 +108,6 @@ def bench(
             f"--seconds is at most {MOST_S:g}, --max-requests at most 10,000,000, and both are "
             f"above 0; got {told.seconds:g} and {told.max_requests}."
         )
-    try:
-        import httptools
-    except ImportError:
-        raise ConfigError(
-            'this needs packages that are not here. Install them with: pip install "headway[serve]"'
-        ) from None
-    del httptools
     if "://" in service:
         measure(service, service, told, levels)
         return

@@ -2,6 +2,7 @@
 
 import asyncio
 import ipaddress
+import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from hashlib import blake2b
@@ -10,6 +11,7 @@ from urllib.parse import parse_qs
 
 from starlette.requests import Request
 
+from headway.core.errors import ConfigError
 from headway.serving.keys import Account, ApiKeys
 from headway.serving.limits import BODY_S, SEND_S, Limits
 from headway.serving.metrics import Metrics
@@ -25,6 +27,7 @@ ALLOW = b"access-control-allow-"
 LOCAL = ("localhost",)
 EXTENSIONS = (b"chrome-extension://", b"moz-extension://", b"safari-web-extension://")
 """Origins of a browser's own extensions: no page of the web can have one."""
+_ORIGIN = re.compile(r"https?://[^\s/*@?#]+/?", re.IGNORECASE)
 SAFE = ("GET", "HEAD", "OPTIONS")
 MAX_ACCOUNTS = 10_000
 """Addresses that are remembered where there are no keys."""
@@ -59,13 +62,19 @@ class Guard:
         """`names` are hosts under which the service may be asked for besides this machine's and
         addresses in numbers (which no other site can make a browser take for its own), with
         https:// in front where a proxy speaks TLS for it; `origins` are sites whose pages may ask
-        (CORS)."""
+        (CORS). Raises ConfigError for one that is none."""
         self.app, self.limits, self.metrics, self.keys = app, limits, metrics, keys
         self.names = {*LOCAL, *(name.lower().rpartition("//")[2].rstrip("/") for name in names)}
         self.behind_tls = {
             name.lower()[8:].rstrip("/") for name in names if name.lower().startswith("https://")
         }
         self.origins = {origin.encode().lower().rstrip(b"/") for origin in origins}
+        for origin in origins:
+            if not _ORIGIN.fullmatch(origin):
+                raise ConfigError(
+                    f"--allow-origin is a site's scheme and name, without a path; got {origin!r}. "
+                    "Name each site, such as https://example.org."
+                )
         self.addresses: dict[str, Account] = {}
         self.stopping = False
         """The service is about to end, which those who ask whether it is ready are told."""

@@ -48,7 +48,7 @@ def in_own_words(error: RefusedError) -> Response:
     """`{"error": ..}` with the statuses that it has."""
     status, message = STATUS[error.reason], str(error)
     if error.reason in ("rate", "quota"):
-        status, message = 429, f"Slowdown: {message}"
+        status, message = 429, f"Slowdown: {message.removeprefix('slow down: ')}"
     return told(error, {"error": message}, status)
 
 

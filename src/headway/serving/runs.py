@@ -65,7 +65,10 @@ class ServedRuns:
         self._reloading = threading.Lock()
         self._look_at = 0.0
         self._of: dict[tuple[str, str], ServedRun | None] = {}
+        first = dict[ServedPair, ServedRun]()
         for run in self.all:
+            if (before := first.setdefault(run.pair, run)) is not run:
+                say(f"{run.path} is not served: {before.path} has its languages, and comes first")
             if memory_limit is not None and run.estimate() > memory_limit:
                 raise ConfigError(
                     f"each run must have room in memory; {run.path} takes about "

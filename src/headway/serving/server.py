@@ -48,6 +48,8 @@ def bound(host: str, port: int) -> socket.socket:
     """A socket that listens at an address; raises ConfigError where it is not to be had."""
     made: socket.socket | None = None
     try:
+        if not 0 <= port < 1 << 16:
+            raise OverflowError("a port is at most 65535")
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         family, kind, protocol, _, place = found[0]
         # asyncio sends small answers at once (TCP_NODELAY) where it sees that this is TCP.
