@@ -1,8 +1,10 @@
 """What is fed to a running job is found as if it had been alone, and nothing is forgotten."""
 
 import threading
+import time
 from collections.abc import Iterator
 from itertools import cycle
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -15,7 +17,7 @@ from headway.core.transformer import Transformer
 from headway.engine.building import engine_library
 from headway.engine.feeding import EngineThreads, FedJob
 from headway.engine.packing import Packed
-from headway.engine.translating import translate
+from headway.engine.translating import ENDLESS, translate
 
 pytestmark = needs_engine
 
@@ -111,6 +113,45 @@ def test_one_thread_is_enough_for_several_jobs_that_never_end() -> None:
         assert alike(found[0], found[2])
         for one in feeders:
             one.join()
+    finally:
+        threads.close()
+
+
+class Endless:
+    """In the place of a job: there is always more of it, and a thread leaves it when it is asked."""
+
+    class Room:
+        def __init__(self, job: "Endless") -> None:
+            self.job, self.is_live, self.turns = job, False, 0
+
+        def work(self, steps: int) -> None:
+            self.turns, self.is_live = self.turns + 1, True
+            while steps == ENDLESS and not (self.job.job.leave or self.job.job.stop):
+                time.sleep(0.001)
+            self.job.job.leave = 0
+
+    def __init__(self, threads: EngineThreads) -> None:
+        self.job = SimpleNamespace(number=0, pipe=-1, leave=0, stop=0)
+        self.rooms = every = [self.Room(self) for _ in range(threads.n)]
+        self.every, self.has_work = [*every], True
+        self.n_working = self.n_endless = 0
+        threads.hire(self)  # type: ignore[arg-type]
+
+
+def test_what_a_thread_left_in_work_goes_on_however_much_more_comes() -> None:
+    threads = EngineThreads(2)
+    try:
+        jobs = [Endless(threads)]
+        threads.wake(jobs[0], 2)  # type: ignore[arg-type]
+        while not all(room.turns for room in jobs[0].every):
+            time.sleep(0.001)
+        jobs.append(Endless(threads))
+        threads.wake(jobs[1])  # type: ignore[arg-type]
+        until = time.monotonic() + 30
+        while not all(room.turns > 3 for job in jobs for room in job.every if room.turns):
+            assert time.monotonic() < until
+            time.sleep(0.001)
+        assert any(room.turns for room in jobs[1].every)
     finally:
         threads.close()
 

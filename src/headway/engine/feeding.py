@@ -90,8 +90,8 @@ class FedJob(SearchJob):
         self.rooms = [Room(self, n_bytes) for _ in range(threads.n)]
         self.free = list(range(n))
         """Entries that nobody has."""
-        self.n_working = 0
-        """Threads that are at it."""
+        self.n_working = self.n_endless = 0
+        """Threads that are at it, and of these such as stay as long as there is work."""
         self._feed = _FEED(("headway_feed", self.library))
         threads.hire(self)
 
@@ -203,10 +203,12 @@ class EngineThreads:
 
     def _work(self) -> None:
         room: Room | None = None
+        is_endless = False
         while True:
             with self._change:
                 if room is not None:
                     room.job.n_working -= 1
+                    room.job.n_endless -= is_endless
                     room.job.rooms.append(room)
                 while not self._is_closed and (room := self._next()) is None:
                     self._n_idle += 1
@@ -215,12 +217,22 @@ class EngineThreads:
                 if room is None or self._is_closed:
                     return
                 room.job.n_working += 1
-                others = any(not job.n_working and job.has_work for job in self._jobs.values())
-            room.work(QUANTUM if others else ENDLESS)
+                is_endless = not self._other_work(room.job)
+                room.job.n_endless += is_endless
+            room.work(ENDLESS if is_endless else QUANTUM)
+
+    def _other_work(self, mine: FedJob) -> bool:
+        """Whether there is work that no thread is at. What a thread left is gone on with in turns:
+        one that stays at the same job is asked for that."""
+        left = [job for job in self._jobs.values() if any(room.is_live for room in job.rooms)]
+        for job in left:
+            if job.n_endless and job is not mine:  # else this thread could leave in its place
+                job.job.leave = 1
+        return bool(left) or any(not job.n_working and job.has_work for job in self._jobs.values())
 
     def _next(self) -> Room | None:
         """Memory of the job that has work and fewest threads, of these the one that waited longest;
-        what is in work goes first."""
+        what is in work goes first, what was left longest ago before all."""
         some = [(number, job) for number, job in self._jobs.items() if job.has_work]
         if not some:
             return None
