@@ -131,6 +131,7 @@ class Guard:
                 scope["headway.refused"] = error
             await self.app(scope, self._bounded(scope, headers, receive), answer)
         finally:
+            self.working -= scope.get("headway.entered", False)
             if self.keys is not None:
                 self.keys.save_soon()
             self.metrics.request(scope, status, time.monotonic() - began)
