@@ -345,3 +345,16 @@ def test_behind_a_proxy_with_tls_addresses_that_are_told_say_so() -> None:
 
     assert scheme("mt.example.org") == "https"
     assert scheme("plain.example.org") == scheme("localhost:5000") == "http"
+
+
+def test_places_are_given_back_whatever_came_of_a_request():
+    inside = served(Limits(max_waiting=2))
+    client = TestClient(inside.app, base_url="http://localhost")
+    for body in (
+        b"{",
+        b"{}",
+        b'{"text": "a", "target": "xx"}',
+        b'{"text": "a", "target": "zh"}',
+    ) * 2:
+        assert client.post("/v1/translate", content=body).status_code != 503
+    assert inside.app.working == 0
