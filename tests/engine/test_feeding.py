@@ -118,7 +118,7 @@ def test_one_thread_is_enough_for_several_jobs_that_never_end() -> None:
 
 
 class Endless:
-    """In the place of a job: there is always more of it, and a thread leaves it when it is asked."""
+    """In the place of a job: there is always more of it, and who is asked to leave it leaves."""
 
     class Room:
         def __init__(self, job: "Endless") -> None:

@@ -1,11 +1,10 @@
 """What a language model writes behind a prompt, piece by piece, with what is told of each token."""
 
-import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from headway.serving.language_models import PromptText, ServedLanguageModel, TokenPlace
-from headway.serving.requests import Caller, RefusedError
+from headway.serving.requests import Caller
 
 COLDEST = 0.001
 """Below this temperature the likeliest token is taken, as at 0."""
@@ -44,12 +43,6 @@ class CompletionChunk(NamedTuple):
     """`stop` or `length` with the last one."""
     n_written: int = 0
     """Tokens."""
-
-
-def refuse_late(caller: Caller) -> None:
-    """Raise RefusedError where nobody waits any more."""
-    if caller.gone.is_set() or (caller.deadline and time.monotonic() > caller.deadline):
-        raise RefusedError("late", "the time for this request is over", retry_after_s=1)
 
 
 def echo_of(served: ServedLanguageModel, prompt: PromptText, n_top: int | None) -> CompletionChunk:
@@ -97,7 +90,7 @@ def written(
     )
     finish = "stop" if settings.max_tokens else "length"
     for n_written, token in enumerate(drawn if settings.max_tokens else (), start=1):
-        refuse_late(caller)
+        caller.refuse_over()
         told = []
         if settings.n_top is not None:
             [place] = served.known(token.logits, [token.id], settings.n_top)

@@ -13,19 +13,19 @@ from functools import cache, partial
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import anyio.to_thread
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from headway.core.errors import UserError
 from headway.core.runtime import available_cores
+from headway.serving.bodies import read
 from headway.serving.completing import (
     CompletionChunk,
     WritingSettings,
     echo_of,
     joined,
-    refuse_late,
     written,
 )
 from headway.serving.doors import EVENTS, STATUS, body_of, caller_of, route, told
@@ -40,7 +40,6 @@ MOST_WRITTEN, MOST_WRITTEN_IN_ALL = 4_096, 8_192
 
 Id = Annotated[int, Field(ge=0, lt=1 << 31)]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=MOST_TOKENS)]
-Body = TypeVar("Body", bound=BaseModel)
 Found = TypeVar("Found")
 
 
@@ -110,16 +109,6 @@ def as_openai(error: RefusedError) -> Response:
     return told(error, {"error": said}, status)
 
 
-async def read_body(request: Request, body: type[Body]) -> Body:
-    """A body of one JSON object; raises RefusedError, which names the field."""
-    try:
-        return body.model_validate(await body_of(request))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise RefusedError("bad", f"{where}: {first['msg']}" if where else first["msg"]) from None
-
-
 async def in_thread(work: Callable[[], Found]) -> Found:
     """Work of a model, as much at a time as there are cores."""
     return await anyio.to_thread.run_sync(work, limiter=at_once())
@@ -178,7 +167,7 @@ def begun(
     )
 
     def pieces(prompt: PromptText, number: int) -> Iterator[CompletionChunk]:
-        refuse_late(caller)
+        caller.refuse_over()
         if asked.echo:
             yield echo_of(served, prompt, asked.logprobs)
         at = settings._replace(seed=(seed + number) % (1 << 63))
@@ -270,7 +259,7 @@ def routes(service: Service) -> list[Route]:
         return service.language_models.named(named)
 
     async def complete(request: Request) -> Response:
-        asked = await read_body(request, CompletionRequest)
+        asked = read(CompletionRequest, await body_of(request))
         served, caller = named(request, asked.model), caller_of(request)
         work = partial(begun, served, asked, caller, service.limits)
         choices, told = await in_thread(work), asked.logprobs is not None
@@ -302,7 +291,7 @@ def routes(service: Service) -> list[Route]:
         )  # fmt: skip
 
     async def tokenize(request: Request) -> Response:
-        asked = await read_body(request, TokenizeRequest)
+        asked = read(TokenizeRequest, await body_of(request))
         served = named(request, asked.model, one=True)
         ids = await anyio.to_thread.run_sync(served.marked_ids, asked.prompt)
         if asked.add_special_tokens and asked.prompt:
@@ -310,7 +299,7 @@ def routes(service: Service) -> list[Route]:
         return JSONResponse({"tokens": ids, "count": len(ids), "max_model_len": MOST_TOKENS})
 
     async def detokenize(request: Request) -> Response:
-        asked = await read_body(request, DetokenizeRequest)
+        asked = read(DetokenizeRequest, await body_of(request))
         served = named(request, asked.model, one=True)
         prompt = await anyio.to_thread.run_sync(served.prompt, asked.tokens)
         return JSONResponse({"prompt": prompt.text})

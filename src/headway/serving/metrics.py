@@ -3,7 +3,7 @@
 import bisect
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,8 @@ class Metrics:
         self.by_bucket = [0] * (len(BUCKETS) + 1)
         self.seconds = 0.0
         self.latest: deque[float] = deque(maxlen=WINDOW)
-        self.counters: Counter[str] = Counter()
-        """By name: texts, characters, .."""
         self.totals: dict[str, Gauge] = {}
-        """The same, counted elsewhere and asked when somebody looks."""
+        """Counts by name that only grow, asked when somebody looks: sentences, tokens, .."""
         self.gauges: dict[str, Gauge] = {}
         """By name, asked when somebody looks: waiting, slots, memory, .."""
 
@@ -40,10 +38,6 @@ class Metrics:
             self.by_bucket[bisect.bisect_left(BUCKETS, seconds)] += 1
             self.seconds += seconds
             self.latest.append(seconds)
-
-    def count(self, more: Mapping[str, int]) -> None:
-        """Add to counters."""
-        self.counters.update(more)
 
     def text(self) -> str:
         """The page of metrics, in Prometheus's text format 0.0.4."""
@@ -67,10 +61,9 @@ class Metrics:
         for quantile in QUANTILES if latest else ():
             value = latest[min(len(latest) - 1, int(quantile * len(latest)))]
             yield f'headway_request_latest_seconds{{quantile="{quantile}"}} {value:.6f}'
-        totals = {name: total() for name, total in self.totals.items()}
-        for name, value in sorted({**self.counters, **totals}.items()):
+        for name, counted in sorted(self.totals.items()):
             yield from _head(f"{name}_total", "counter", f"{name.replace('_', ' ')}.".capitalize())
-            yield f"headway_{name}_total {value}"
+            yield f"headway_{name}_total {counted():.15g}"
         for name, gauge in sorted(self.gauges.items()):
             yield from _head(name, "gauge", f"{name.replace('_', ' ')}.".capitalize())
             yield f"headway_{name} {gauge():.15g}"

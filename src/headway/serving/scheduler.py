@@ -76,7 +76,7 @@ class SharedEngine:
         self.longest_source = longest_source
         self.counts = SearchCounts()
         self._lanes, self._lock = dict[LaneKind, Lane](), threading.Lock()
-        self._alone, self._n_alone = threading.Lock(), 0
+        self._alone = threading.Lock()
 
     @property
     def n_waiting(self) -> int:
