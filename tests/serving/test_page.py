@@ -177,6 +177,22 @@ def test_a_file_is_reviewed_from_drop_to_download(chromium: Browser, address: st
         expect(page.locator("tr.edited")).to_have_count(0)
 
 
+def test_a_download_has_what_was_written_and_not_accepted_yet(
+    chromium: Browser, address: str
+) -> None:
+    with opened(chromium, address) as page:
+        expect(page.locator("#target-language option")).not_to_have_count(0)
+        dropped(page, "menu.po", PO)
+        fields = page.locator(".units textarea")
+        expect(fields).to_have_count(2)
+        fields.nth(1).fill("狗睡了。")
+        with page.expect_download() as coming:
+            page.locator("#download").click()
+        assert "狗睡了。" in Path(coming.value.path()).read_text(encoding="utf-8")
+        expect(page.locator("tr.edited")).to_have_count(1)
+        expect(page.locator("tr.accepted")).to_have_count(0)  # the other was not touched
+
+
 def test_everything_is_done_with_the_keyboard_alone(chromium: Browser, address: str) -> None:
     with opened(chromium, address) as page:
         expect(page.locator("#target-language option")).not_to_have_count(0)

@@ -80,6 +80,7 @@ export function fileTab(page, choice) {
   }
 
   async function download() {
+    if (!await current.table.acceptWritten()) return;
     try {
       const url = URL.createObjectURL(await current.service.file());
       const link = h("a", { href: url, download: resultName(current.file.name, current.told.target) });

@@ -4,6 +4,7 @@ import { clear, h } from "./dom.js";
 import { flagged, number, origin, percent, t } from "./words.js";
 
 const AT_ONCE = 100; // rows that are drawn; more on demand
+const MOST_EDITS = 1000; // of a request
 
 const needsLook = (unit) => unit.state === "open" && (unit.flags.length > 0 || !unit.output);
 const FILTERS = {
@@ -123,31 +124,47 @@ export function reviewTable(page, told, service) {
     }
   }
 
-  async function accept(unit, goOn = false) {
+  function editOf(unit) {
     const text = written.get(unit.id);
-    const edit = text === undefined || text === unit.output ? { id: unit.id } : { id: unit.id, target: text };
-    if (text === undefined && unit.state === "edited") edit.target = unit.target;
-    if (await send(edit, "saved") && goOn) next(unit);
+    if (text === undefined) return unit.state === "edited" ? { id: unit.id, target: unit.target } : { id: unit.id };
+    return text === unit.output ? { id: unit.id } : { id: unit.id, target: text };
   }
 
-  const takeBack = (unit) => send({ id: unit.id, accepted: false }, "takenBack");
+  async function accept(unit, goOn = false) {
+    if (await send([editOf(unit)], () => t("saved", { n: number(unit.id + 1) })) && goOn) next(unit);
+  }
 
-  async function send(edit, said) {
+  const takeBack = (unit) => send([{ id: unit.id, accepted: false }], () => t("takenBack", { n: number(unit.id + 1) }));
+
+  /* Accept what was written into fields, so that the file that is fetched has it. */
+  async function acceptWritten() {
+    const some = [...written].filter(([id, text]) => text !== units[id].target).map(([id]) => editOf(units[id]));
+    for (let n = 0; n < some.length; n += MOST_EDITS) {
+      if (!await send(some.slice(n, n + MOST_EDITS), () => t("savedAll", { n: number(some.length) }))) return false;
+    }
+    return true;
+  }
+
+  async function send(edits, said) {
     try {
-      const [changed] = await service.edit([edit]);
-      units[changed.id] = changed;
-      written.delete(changed.id);
-      const [old, line] = [rows.get(changed.id), row(changed)];
-      const hadFocus = old?.contains(document.activeElement);
-      old?.replaceWith(line);
-      if (hadFocus) line.querySelector("textarea").focus();
+      (await service.edit(edits)).forEach(put);
       bar();
-      page.say(t(said, { n: number(changed.id + 1) }));
+      page.say(said());
       return true;
     } catch (error) {
       page.fail(error);
       return false;
     }
+  }
+
+  /* A unit as the service has it now. */
+  function put(changed) {
+    units[changed.id] = changed;
+    written.delete(changed.id);
+    const [old, line] = [rows.get(changed.id), row(changed)];
+    const hadFocus = old?.contains(document.activeElement);
+    old?.replaceWith(line);
+    if (hadFocus) line.querySelector("textarea").focus();
   }
 
   /* The field of the next unit that is shown and open. */
@@ -157,5 +174,5 @@ export function reviewTable(page, told, service) {
     if (open !== undefined) rows.get(open).querySelector("textarea").focus();
   }
 
-  return { draw };
+  return { draw, acceptWritten };
 }
