@@ -1,4 +1,5 @@
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -17,8 +18,9 @@ def service() -> ShoutingService:
 
 
 @pytest.fixture
-def client(service: ShoutingService) -> TestClient:
-    return client_of(service)
+def client(service: ShoutingService) -> Iterator[TestClient]:
+    with client_of(service) as found:  # one event loop for all that it asks
+        yield found
 
 
 def translated(text: str) -> tuple[int, dict[str, object]]:

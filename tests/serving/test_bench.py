@@ -74,7 +74,7 @@ def server() -> Iterator[Counting]:
     made.server_close()
 
 
-def load(server: Counting, *levels: LoadLevel, seconds: float = 20, most: int = 40):
+def load(server: Counting, *levels: LoadLevel, seconds: float = 20, most: int = 20):
     at = ServiceAddress("127.0.0.1", server.server_address[1])
     requests = [request(at, "headway", f"text {n}", "en", "de") for n in range(5)]
     return measured(at, requests, levels, seconds=seconds, most=most)
@@ -84,10 +84,10 @@ def test_every_request_is_counted_once_and_no_client_asks_before_its_answer(serv
     server.statuses = [200, 503, 200]
     [one, four] = load(server, LoadLevel(1), LoadLevel(4))
     for figures in (one, four):
-        assert figures.n_done + sum(figures.statuses.values()) == 40
+        assert figures.n_done + sum(figures.statuses.values()) == 20
         assert set(figures.statuses) == {"503"}
         assert len(figures.latencies_ms) == figures.n_done
-    assert len(server.asked) == BEFORE + 80
+    assert len(server.asked) == BEFORE + 40
     assert server.most_at_once <= 4
     texts = [json.loads(one)["text"] for one in server.asked[:BEFORE]]
     assert sorted(texts) == sorted(f"text {n % 5}" for n in range(BEFORE))
@@ -164,14 +164,14 @@ def test_a_request_is_in_the_words_of_its_interface(interface, start, body):
 
 def test_the_command_tells_a_table_json_and_a_picture(server, tmp_path: Path):
     url = f"http://127.0.0.1:{server.server_address[1]}"
-    few = ("--clients", "1,3", "--max-requests", "20", "--seconds", "20")
+    few = ("--clients", "1,3", "--max-requests", "6", "--seconds", "20")
     finished = command("bench", url, *few, "--plot", str(tmp_path / "speed.svg"))
     assert finished.status == 0, finished.err
     assert [line.split()[0] for line in finished.out.splitlines()] == ["clients", "1", "3"]
     assert "<svg" in (tmp_path / "speed.svg").read_text(encoding="utf-8")
     told = json.loads(command("bench", url, *few, "--json").out)
     assert (told["source"], told["target"]) == ("en", "de")
-    assert [(one["clients"], one["done"]) for one in told["levels"]] == [(1, 20), (3, 20)]
+    assert [(one["clients"], one["done"]) for one in told["levels"]] == [(1, 6), (3, 6)]
     assert command("bench", url, "--clients", "0").status == 2
     assert command("bench", "http://example.org").status == 2
     assert command("bench", url, "--plot", str(tmp_path / "speed.gif")).status == 2

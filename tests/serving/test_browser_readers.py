@@ -1,4 +1,5 @@
 import json
+from collections.abc import Iterator
 
 import pytest
 from services import HOSTILE, HOSTILE_VALUES, ShoutingService, client_of, status_and_json
@@ -13,8 +14,9 @@ def service() -> ShoutingService:
 
 
 @pytest.fixture
-def client(service: ShoutingService) -> TestClient:
-    return client_of(service)
+def client(service: ShoutingService) -> Iterator[TestClient]:
+    with client_of(service) as found:  # one event loop for all that it asks
+        yield found
 
 
 def test_immersive_translate_gets_each_text_with_its_language(client: TestClient) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -45,10 +46,11 @@ def models(runs: Path) -> LanguageModels:
 
 
 @pytest.fixture
-def client(models: LanguageModels) -> TestClient:
+def client(models: LanguageModels) -> Iterator[TestClient]:
     service = Service(ServedRuns([], Translator.load))
     service.language_models = models
-    return TestClient(application(service).app, base_url="http://localhost")
+    with TestClient(application(service).app, base_url="http://localhost") as found:
+        yield found
 
 
 def complete(client: TestClient, **body: object) -> list[dict]:
@@ -85,7 +87,7 @@ def test_behind_a_begin_marker_every_token_of_the_prompt_is_scored(client, model
 @pytest.mark.parametrize("name", NAMES)
 def test_a_text_longer_than_the_window_costs_what_the_scorer_says(models, name):
     served = models.named(name)
-    lines = (served.model.settings.data.corpus[0]).read_text(encoding="utf-8").split("\n")[:30]
+    lines = (served.model.settings.data.corpus[0]).read_text(encoding="utf-8").split("\n")[:10]
     ids = served.model.ids("\n".join(lines))
     assert len(ids) > 3 * 16
     found = [place.log_prob for place in served.places(ids, 0)]

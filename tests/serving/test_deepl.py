@@ -28,8 +28,9 @@ def service() -> ShoutingService:
 
 
 @pytest.fixture
-def client(service: ShoutingService) -> TestClient:
-    return client_of(service)
+def client(service: ShoutingService) -> Iterator[TestClient]:
+    with client_of(service) as found:  # one event loop for all that it asks
+        yield found
 
 
 @pytest.fixture

@@ -34,8 +34,9 @@ def served(service: ShoutingService, tmp_path: Path) -> Served:
 
 
 @pytest.fixture
-def client(served: Served) -> TestClient:
-    return TestClient(served.app, base_url="http://127.0.0.1:5000", headers=KEY)
+def client(served: Served) -> Iterator[TestClient]:
+    with TestClient(served.app, base_url="http://127.0.0.1:5000", headers=KEY) as found:
+        yield found
 
 
 @pytest.fixture

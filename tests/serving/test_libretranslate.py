@@ -1,4 +1,5 @@
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,8 +27,9 @@ def service() -> ShoutingService:
 
 
 @pytest.fixture
-def client(service: ShoutingService) -> TestClient:
-    return client_of(service)
+def client(service: ShoutingService) -> Iterator[TestClient]:
+    with client_of(service) as found:  # one event loop for all that it asks
+        yield found
 
 
 def test_libretranslatepy_works_whole(service: ShoutingService) -> None:

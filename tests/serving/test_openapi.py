@@ -34,8 +34,9 @@ def served(everyday_run: Path, tmp_path: Path) -> Iterator[Served]:
 
 
 @pytest.fixture
-def client(served: Served) -> TestClient:
-    return TestClient(served.app, base_url="http://localhost")
+def client(served: Served) -> Iterator[TestClient]:
+    with TestClient(served.app, base_url="http://localhost") as found:
+        yield found
 
 
 def of_document(client: TestClient) -> dict[str, Any]:
