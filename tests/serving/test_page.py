@@ -129,6 +129,20 @@ def test_languages_are_swapped_with_their_texts(chromium: Browser) -> None:
         expect(page.locator("#output .word").first).to_be_visible()
 
 
+def test_a_text_in_the_target_language_is_turned_round_by_a_swap(chromium: Browser) -> None:
+    both = service_of(SHIPPED, SHIPPED)
+    both.runs.all[1].pair = ServedPair("zh", "en")
+    with running(both) as url, opened(chromium, url) as page:
+        expect(page.locator("#target-language option")).to_have_count(2)
+        page.locator("#target-language").select_option("zh")
+        page.locator("#source").fill("老师在花园里看书，学生们在教室里写字。")
+        expect(page.locator("#facts")).to_contain_text("left as it is")
+        page.locator("#swap").click()
+        expect(page.locator("#source-language")).to_have_value("zh")
+        expect(page.locator("#target-language")).to_have_value("en")
+        expect(page.locator("#source")).to_have_value("老师在花园里看书，学生们在教室里写字。")
+
+
 def test_terms_and_history_stay_in_the_browser(chromium: Browser, address: str) -> None:
     with opened(chromium, address) as page:
         typed(page)

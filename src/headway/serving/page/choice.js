@@ -16,6 +16,8 @@ export function languageChoice(page) {
   const has = (from, to) => pairs.some((pair) => pair.source === from && pair.target === to);
   const option = (code) => h("option", { value: code }, named(code));
   const spoken = () => (source.value === AUTO ? found?.language ?? "" : source.value);
+  /* What a swap translates into: of a text that is in the target language already, whatever there is. */
+  const back = () => (spoken() === target.value ? targets(target.value)[0] ?? "" : spoken());
 
   function draw() {
     const [from, to] = [source.value || page.wishes.source, target.value || page.wishes.target];
@@ -27,7 +29,7 @@ export function languageChoice(page) {
     clear(target);
     target.append(...targets(source.value).map(option));
     target.value = targets(source.value).includes(to) ? to : targets(source.value)[0] ?? "";
-    swap.disabled = !has(target.value, spoken());
+    swap.disabled = !has(target.value, back());
   }
 
   function chosen() {
@@ -40,7 +42,7 @@ export function languageChoice(page) {
   source.addEventListener("change", chosen);
   target.addEventListener("change", chosen);
   swap.addEventListener("click", () => {
-    const [from, to] = [target.value, spoken()];
+    const [from, to] = [target.value, back()];
     if (!has(from, to)) return;
     source.value = from;
     clear(target);
