@@ -1,7 +1,9 @@
 """What is fed to a running job is found as if it had been alone, and nothing is forgotten."""
 
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from itertools import cycle
 from types import SimpleNamespace
@@ -176,3 +178,22 @@ def test_threads_that_are_closed_leave_what_is_in_work() -> None:
     threads.close()
     threads.close()
     assert all(not one.is_alive() for one in threads._threads)
+
+
+def test_what_is_closed_frees_its_memory_by_itself(three_threads: EngineThreads) -> None:
+    """Without a look for garbage, which a service seldom takes."""
+    packed = Packed(small(), engine_library())
+    gc.disable()
+    try:
+        fed = Fed(packed, BEAM, three_threads)
+        fed.put(0, [5, 6, 3])
+        fed.wait(1)
+        held = [weakref.ref(fed.job), *map(weakref.ref, fed.job.rooms)]
+        fed.job.close()
+        del fed
+        until = time.monotonic() + 20
+        while any(one() is not None for one in held) and time.monotonic() < until:
+            time.sleep(0.001)  # the last thread may be about to leave
+        assert [one() for one in held] == [None] * len(held)
+    finally:
+        gc.enable()

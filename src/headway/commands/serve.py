@@ -1,6 +1,5 @@
 """`headway serve`: runs behind an address that existing clients speak to."""
 
-import gc
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -95,7 +94,7 @@ def serve(
     if not run:
         raise ConfigError("serve needs a run. Name its folder: headway serve runs/mine")
     try:
-        from headway.serving.server import bound
+        from headway.serving.server import bound, set_up_process
         from headway.serving.server import serve as serve_until_told
     except ImportError as error:
         raise ConfigError(
@@ -104,8 +103,7 @@ def serve(
         ) from None
     from headway.serving.assembly import assembled
 
-    gc.collect()
-    gc.freeze()  # what is imported is never garbage; to look through it stops everybody for 0.1 s
+    set_up_process()
     with assembled(
         run, limits, api_keys=told.api_keys, state=told.state, memory=told.memory,
         precision=told.precision, memory_limit=told.memory_limit, load=told.load,

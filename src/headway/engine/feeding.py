@@ -138,8 +138,11 @@ class FedJob(SearchJob):
         self.threads.wake(self, n)
 
     def close(self) -> None:
-        """No thread comes any more; nothing must be in work."""
+        """No thread comes any more, and memory goes with the last that is at it: nobody waits for
+        what is in work."""
         self.threads.dismiss(self)
+        self.hear = _nothing
+        self.rooms.clear()
 
     def take(self, entry: int, *, want_attention: bool) -> list[Hypothesis]:
         """The hypotheses for a source that is done, whose entry is free from then on; none where
@@ -149,6 +152,10 @@ class FedJob(SearchJob):
             return self.hypotheses(entry, int(n_read), int(limit), want_attention)
         finally:
             self.free.append(entry)
+
+
+def _nothing(_entries: list[int]) -> None:
+    """What a job that is closed has to tell."""
 
 
 class EngineThreads:
@@ -174,7 +181,7 @@ class EngineThreads:
             self._jobs[self._n_hired] = job
 
     def dismiss(self, job: FedJob) -> None:
-        """Work no more at a job, in which nothing is left to do."""
+        """Work no more at a job."""
         with self._change:
             self._jobs.pop(job.job.number, None)
 
@@ -202,24 +209,34 @@ class EngineThreads:
         os.close(self._news)
 
     def _work(self) -> None:
-        room: Room | None = None
-        is_endless = False
-        while True:
-            with self._change:
-                if room is not None:
-                    room.job.n_working -= 1
-                    room.job.n_endless -= is_endless
-                    room.job.rooms.append(room)
-                while not self._is_closed and (room := self._next()) is None:
-                    self._n_idle += 1
-                    self._change.wait()
-                    self._n_idle -= 1
-                if room is None or self._is_closed:
-                    return
-                room.job.n_working += 1
-                is_endless = not self._other_work(room.job)
-                room.job.n_endless += is_endless
+        while (begun := self._begin()) is not None:
+            room, is_endless = begun
             room.work(ENDLESS if is_endless else QUANTUM)
+            self._leave(room, is_endless=is_endless)
+            del begun, room  # who rests keeps no memory
+
+    def _begin(self) -> tuple[Room, bool] | None:
+        """What there is to do next, and whether until it ends; None where all is over."""
+        with self._change:
+            room = self._next()
+            while room is None and not self._is_closed:
+                self._n_idle += 1
+                self._change.wait()
+                self._n_idle -= 1
+                room = self._next()
+            if room is None or self._is_closed:
+                return None
+            is_endless = not self._other_work(room.job)
+            room.job.n_working += 1
+            room.job.n_endless += is_endless
+            return room, is_endless
+
+    def _leave(self, room: Room, *, is_endless: bool) -> None:
+        with self._change:
+            room.job.n_working -= 1
+            room.job.n_endless -= is_endless
+            if room.job.job.number in self._jobs:
+                room.job.rooms.append(room)
 
     def _other_work(self, mine: FedJob) -> bool:
         """Whether there is work that no thread is at. What a thread left is gone on with in turns:
@@ -228,7 +245,8 @@ class EngineThreads:
         for job in left:
             if job.n_endless and job is not mine:  # else this thread could leave in its place
                 job.job.leave = 1
-        return bool(left) or any(not job.n_working and job.has_work for job in self._jobs.values())
+        others = (job for job in self._jobs.values() if job is not mine)
+        return bool(left) or any(not job.n_working and job.has_work for job in others)
 
     def _next(self) -> Room | None:
         """Memory of the job that has work and fewest threads, of these the one that waited longest;
@@ -248,5 +266,8 @@ class EngineThreads:
             for number, entry in _NEWS.iter_unpack(read):
                 done.setdefault(number, []).append(entry)
             for number, entries in done.items():
-                if (job := self._jobs.get(number)) is not None:
-                    job.hear(entries)
+                self._tell(number, entries)
+
+    def _tell(self, number: int, entries: list[int]) -> None:
+        if (job := self._jobs.get(number)) is not None:
+            job.hear(entries)

@@ -36,7 +36,7 @@ from headway.translation.decoding import Engine, decode
 if TYPE_CHECKING:
     from headway.translator import Translator
 
-MOST_LANES = 4
+MOST_LANES = 6
 MOST_WAITING = 1 << 16
 """Source tokens."""
 MORE_TOKENS = 32
