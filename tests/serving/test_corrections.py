@@ -140,6 +140,22 @@ def test_what_is_no_correction_is_refused(kept, source, target, reason) -> None:
     assert not kept.file_of(EN_DE).exists()
 
 
+def test_several_are_kept_at_once_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda handle: (synced.append(handle), real(handle)))
+    with Corrections(tmp_path) as kept:
+        with pytest.raises(RefusedError, match="one is blank"):
+            kept.add_all(EN_DE, {"a": "A", "b": " "})
+        assert kept.count(EN_DE) == 0
+        assert not synced
+        kept.add_all(EN_DE, {f"text {n}": f"Text {n}" for n in range(50)})
+        assert len(synced) <= 2  # the file, and the folder that it is new in
+        assert kept.exact(EN_DE, "text 49") == "Text 49"
+    with Corrections(tmp_path) as again:
+        assert again.count(EN_DE) == 50
+
+
 @pytest.mark.parametrize("code", ["../x", "en/..", "", "e n", "en\0", "x" * 99])
 def test_a_language_names_no_other_file(kept: Corrections, code: str) -> None:
     with pytest.raises(RefusedError):

@@ -1,7 +1,7 @@
 """A service on a small run, and the doors of `/v1` on it, for tests."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,10 @@ class KeptCorrections:
 
     def add(self, pair: ServedPair, source_text: str, target_text: str) -> None:
         self.all.append((pair, source_text, target_text))
+
+    def add_all(self, pair: ServedPair, targets: Mapping[str, str]) -> None:
+        for source, target in targets.items():
+            self.add(pair, source, target)
 
 
 def service_of(*runs: Path) -> Service:

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
@@ -49,25 +49,25 @@ class Corrections:
         return self.folder / f"corrections.{pair.source}-{pair.target}.jsonl"
 
     def add(self, pair: ServedPair, source_text: str, target_text: str) -> None:
-        """Keep what a person wrote; it holds from now on, in the place of an earlier correction of
-        the same text.
+        """Keep what a person wrote: see `add_all`."""
+        self.add_all(pair, {source_text: target_text})
+
+    def add_all(self, pair: ServedPair, targets: Mapping[str, str]) -> None:
+        """Keep what a person wrote, by the texts that it translates; it holds from now on, in the
+        place of earlier corrections of the same texts.
 
         Raises:
             RefusedError: one side is blank, or they are too long for a line of such a file.
-            DiskError: it could not be written, and is not kept.
+            DiskError: it could not be written, and nothing of it is kept.
         """
-        key = clean(source_text)
-        if not key or not clean(target_text):
-            raise RefusedError("bad", "a correction is a text and its translation; one is blank")
-        entry = {"source": source_text, "target": target_text}
-        line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-        if len(line) > MAX_LINE_BYTES:
-            raise RefusedError("too_long", "a correction is a text of a few paragraphs at most")
+        lines = b"".join(_line(source, target) for source, target in targets.items())
         file = self.file_of(pair)
+        if not lines:
+            return
         with self._lock:
             known = self._of(pair)
-            _append(file, line)
-            known[key] = target_text
+            _append(file, lines)
+            known |= {clean(source): target for source, target in targets.items()}
 
     def exact(self, pair: ServedPair, text: str) -> str | None:
         """The newest correction of this very text, white space around it aside."""
@@ -95,6 +95,16 @@ class Corrections:
         return self._known[pair]
 
 
+def _line(source_text: str, target_text: str) -> bytes:
+    if not clean(source_text) or not clean(target_text):
+        raise RefusedError("bad", "a correction is a text and its translation; one is blank")
+    entry = {"source": source_text, "target": target_text}
+    line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+    if len(line) > MAX_LINE_BYTES:
+        raise RefusedError("too_long", "a correction is a text of a few paragraphs at most")
+    return line
+
+
 def _read(file: Path, found: dict[str, str]) -> int:
     """Take in all lines, later ones in the place of earlier ones; how many are none: the last may
     be torn, where the power was lost."""
@@ -111,7 +121,7 @@ def _read(file: Path, found: dict[str, str]) -> int:
 
 
 def _append(file: Path, line: bytes) -> None:
-    """Add a line and have the disk keep it; the file is as it was where that fails."""
+    """Add lines and have the disk keep them; the file is as it was where that fails."""
     is_new = not file.exists()
     with disk_errors(file):
         handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)

@@ -32,6 +32,10 @@ class CorrectionKeeper(Protocol):
         """Keep a translation that a person approved."""
         ...
 
+    def add_all(self, pair: ServedPair, targets: Mapping[str, str]) -> Any:
+        """Several, by their sources."""
+        ...
+
 
 class UnitEdit(NamedTuple):
     """What a person says of a unit."""
@@ -108,8 +112,7 @@ class Reviews:
         """Keep translations by their sources."""
         pair = ServedPair(*document.languages[:2])
         if self.corrections is not None:
-            for source, target in approved.items():
-                self.corrections.add(pair, source, target)
+            self.corrections.add_all(pair, approved)
 
 
 def _state(document: UploadedDocument) -> ReviewState:
