@@ -156,6 +156,21 @@ def test_several_are_kept_at_once_or_none(tmp_path: Path, monkeypatch: pytest.Mo
         assert again.count(EN_DE) == 50
 
 
+def test_what_is_taken_back_is_neither_served_nor_learned_from(tmp_path: Path) -> None:
+    with Corrections(tmp_path) as kept:
+        kept.add_all(EN_DE, {"a dog": "Hund", "a cat": "Katze"})
+        kept.add(EN_DE, "a dog", "ein Hund")
+        kept.withdraw(EN_DE, {"a dog": "Hund"})  # another holds by now
+        assert kept.exact(EN_DE, "a dog") == "ein Hund"
+        kept.withdraw(EN_DE, {"a dog": "ein Hund", "a bird": "Vogel"})
+        assert kept.exact(EN_DE, "a dog") is None
+        assert "dog" not in kept.file_of(EN_DE).read_text("utf-8")
+        kept.add(EN_DE, "a bird", "ein Vogel")
+    with Corrections(tmp_path) as again:
+        found = [again.exact(EN_DE, text) for text in ("a dog", "a cat", "a bird")]
+        assert found == [None, "Katze", "ein Vogel"]
+
+
 @pytest.mark.parametrize("code", ["../x", "en/..", "", "e n", "en\0", "x" * 99])
 def test_a_language_names_no_other_file(kept: Corrections, code: str) -> None:
     with pytest.raises(RefusedError):

@@ -81,7 +81,7 @@ def test_what_is_approved_stands_in_the_same_file(
     assert kept.all == [(pair, "The dog runs.", "狗跑了。"), (pair, "%d cats sleep.", output)]
 
 
-def test_what_is_taken_back_is_as_it_was(client: TestClient) -> None:
+def test_what_is_taken_back_is_as_it_was(client: TestClient, kept: KeptCorrections) -> None:
     reviewed = Reviewed(client, "a.po", PO)
     reviewed.units()
     before = reviewed.file()
@@ -90,6 +90,7 @@ def test_what_is_taken_back_is_as_it_was(client: TestClient) -> None:
     [unit] = reviewed.edit({"id": 0, "accepted": False}).json()["units"]
     assert unit["state"] == "open"
     assert reviewed.file() == before
+    assert not kept.all
 
 
 def test_an_edit_is_looked_at_as_every_translation_is(client: TestClient) -> None:

@@ -52,6 +52,9 @@ class KeptCorrections:
         for source, target in targets.items():
             self.add(pair, source, target)
 
+    def withdraw(self, pair: ServedPair, targets: Mapping[str, str]) -> None:
+        self.all = [one for one in self.all if one not in {(pair, *it) for it in targets.items()}]
+
 
 def service_of(*runs: Path) -> Service:
     return Service(ServedRuns(runs, lambda path: Translator.load(path, device="cpu")))

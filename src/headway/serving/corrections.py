@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from headway.core.cleaning import clean
-from headway.core.disk import disk_errors, sync
+from headway.core.disk import disk_errors, sync, write_bytes
 from headway.core.lines import MAX_LINE_BYTES, bounded_lines
 from headway.localization.formats.tables import json_object
 from headway.operations.locks import only_writer_of_folder
@@ -21,9 +21,10 @@ _CODE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8}){0,4}")
 
 
 class Corrections:
-    """A folder of them, `corrections.en-de.jsonl` for each pair: lines are only ever added, and one
-    is on the disk before anybody hears that it is kept. `headway train --init-from RUN --pairs
-    FILE` learns from such a file. Safe to be used by many threads, and by one process."""
+    """A folder of them, `corrections.en-de.jsonl` for each pair: lines are added, and one is on the
+    disk before anybody hears that it is kept; one that is withdrawn goes. `headway train
+    --init-from RUN --pairs FILE` learns from such a file. Safe to be used by many threads, and by
+    one process."""
 
     def __init__(self, folder: Path, say: Callable[[str], None] = lambda _: None) -> None:
         """Raises DiskError: it cannot be written to; TakenError: another process has it."""
@@ -68,6 +69,22 @@ class Corrections:
             known = self._of(pair)
             _append(file, lines)
             known |= {clean(source): target for source, target in targets.items()}
+
+    def withdraw(self, pair: ServedPair, targets: Mapping[str, str]) -> None:
+        """Take corrections back, by the texts that they translate, as far as they still hold: the
+        file is written anew without any of these texts.
+
+        Raises DiskError: it could not be written, and all stays as it was.
+        """
+        file = self.file_of(pair)
+        with self._lock:
+            known = self._of(pair)
+            gone = {clean(text) for text, it in targets.items() if known.get(clean(text)) == it}
+            if not gone:
+                return
+            left = {text: target for text, target in known.items() if text not in gone}
+            write_bytes(file, b"".join(_line(*one) for one in left.items()))
+            self._known[pair] = left
 
     def exact(self, pair: ServedPair, text: str) -> str | None:
         """The newest correction of this very text, white space around it aside."""

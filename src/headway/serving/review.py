@@ -36,6 +36,10 @@ class CorrectionKeeper(Protocol):
         """Several, by their sources."""
         ...
 
+    def withdraw(self, pair: ServedPair, targets: Mapping[str, str]) -> Any:
+        """Keep these no longer."""
+        ...
+
 
 class UnitEdit(NamedTuple):
     """What a person says of a unit."""
@@ -69,8 +73,9 @@ class Reviews:
         """Take up what a person says of some units; the units as they are then. The file has it
         when it is fetched next.
 
-        What is accepted is kept as a correction. Raises RefusedError: there is no such unit, it
-        lacks a code of its source, or the file cannot hold it; then nothing is taken up.
+        What is accepted is kept as a correction, until it is taken back. Raises RefusedError: there
+        is no such unit, it lacks a code of its source, or the file cannot hold it; then nothing is
+        taken up.
         """
         if self._threads is None:
             self._threads = anyio.CapacityLimiter(AT_ONCE)
@@ -81,7 +86,7 @@ class Reviews:
         state = _state(document)
         numbers = list(dict.fromkeys(edit.number for edit in edits))
         with state.lock:
-            said = dict(state.said)
+            before, said = state.said, dict(state.said)
             for edit in edits:
                 if not 0 <= edit.number < len(state.outcomes):
                     raise RefusedError("bad", f"there is no unit {edit.number}")
@@ -90,8 +95,13 @@ class Reviews:
                     said[edit.number] = _segment(state, edit)
             state.said, state.is_written = said, False
             self._judge(document, state, numbers)
-        sources = {n: state.outcomes[n].unit.source.text for n in numbers if n in said}
-        self._keep(document, {text: said[n].text for n, text in sources.items()})
+        sources = {n: state.outcomes[n].unit.source.text for n in numbers}
+        if self.corrections is not None:
+            pair = ServedPair(*document.languages[:2])
+            taken_back = {sources[n]: before[n].text for n in numbers if n in before}
+            self.corrections.withdraw(pair, taken_back)
+            approved = {sources[n]: said[n].text for n in numbers if n in said}
+            self.corrections.add_all(pair, approved)
         return [_unit(n, state) for n in numbers]
 
     def _judge(
@@ -107,12 +117,6 @@ class Reviews:
             state.flags.pop(n, None)
             if n in state.said and state.said[n] != made.segment:
                 state.flags[n] = tuple(checks.judge(replace(made, segment=state.said[n])).flags)
-
-    def _keep(self, document: UploadedDocument, approved: Mapping[str, str]) -> None:
-        """Keep translations by their sources."""
-        pair = ServedPair(*document.languages[:2])
-        if self.corrections is not None:
-            self.corrections.add_all(pair, approved)
 
 
 def _state(document: UploadedDocument) -> ReviewState:
