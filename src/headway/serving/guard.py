@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from hashlib import blake2b
+from random import uniform
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -29,6 +30,8 @@ EXTENSIONS = (b"chrome-extension://", b"moz-extension://", b"safari-web-extensio
 """Origins of a browser's own extensions: no page of the web can have one."""
 _ORIGIN = re.compile(r"https?://[^\s/*@?#]+/?", re.IGNORECASE)
 SAFE = ("GET", "HEAD", "OPTIONS")
+AGAIN_S = (1.0, 4.0)
+"""When those who find no room may come again: not all at the same moment."""
 MAX_ACCOUNTS = 10_000
 """Addresses that are remembered where there are no keys."""
 
@@ -164,8 +167,7 @@ class Guard:
         Raises RefusedError where there is none: a queue that only grows helps nobody.
         """
         if 0 < self.limits.max_waiting <= self.working:
-            latest = self.metrics.latest
-            raise RefusedError("busy", "too many requests at once", latest[-1] if latest else 1.0)
+            raise RefusedError("busy", "too many requests at once", uniform(*AGAIN_S))
         self.working += 1
         scope["headway.entered"] = True
 
