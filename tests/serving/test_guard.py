@@ -202,6 +202,25 @@ def test_beyond_the_room_requests_are_refused_and_those_inside_are_answered() ->
     assert len(entered) == 2
 
 
+def test_one_client_leaves_places_to_others() -> None:
+    inside = served(Limits(max_waiting=8))
+
+    def place_of(client: str) -> dict[str, Any]:
+        scope = {"headway.caller": Caller(client)}
+        inside.app.enter(scope)
+        return scope
+
+    places = [place_of("many") for _ in range(7)]
+    with pytest.raises(RefusedError, match="too many requests"):
+        place_of("many")
+    places.append(place_of("other"))
+    with pytest.raises(RefusedError, match="too many requests"):
+        place_of("a third")
+    for place in places:
+        inside.app._leave(place)
+    assert (inside.app.working, inside.app.working_of) == (0, {})
+
+
 def test_a_stream_keeps_its_place_until_its_last_event() -> None:
     inside = served(Limits(max_waiting=1))
     found: list[int] = []

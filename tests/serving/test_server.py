@@ -142,7 +142,7 @@ def test_what_was_accepted_is_answered_when_it_ends(waiting: Waiting) -> None:
         until(lambda: len(waiting.callers) == 8)
         idle = connected(port)
         server.should_exit = True
-        time.sleep(0.3)
+        time.sleep(0.15)
         idle.sendall(HEAD + BODY)  # on its way as the service was told to end
         time.sleep(0.1)
         waiting.go.set()

@@ -4,6 +4,7 @@ import asyncio
 import ipaddress
 import re
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from hashlib import blake2b
 from random import uniform
@@ -32,6 +33,8 @@ _ORIGIN = re.compile(r"https?://[^\s/*@?#]+/?", re.IGNORECASE)
 SAFE = ("GET", "HEAD", "OPTIONS")
 AGAIN_S = (1.0, 4.0)
 """When those who find no room may come again: not all at the same moment."""
+LEFT_TO_OTHERS = 8
+"""Of the places for requests, one in so many is for others than the client that has most."""
 MAX_ACCOUNTS = 10_000
 """Addresses that are remembered where there are no keys."""
 
@@ -83,6 +86,8 @@ class Guard:
         """The service is about to end, which those who ask whether it is ready are told."""
         self.working = 0
         """Requests for text that wait or are worked on."""
+        self.working_of: Counter[str] = Counter()
+        """The same by client."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See the class."""
@@ -134,7 +139,7 @@ class Guard:
                 scope["headway.refused"] = error
             await self.app(scope, self._bounded(scope, headers, receive), answer)
         finally:
-            self.working -= scope.get("headway.entered", False)
+            self._leave(scope)
             if self.keys is not None:
                 self.keys.save_soon()
             self.metrics.request(scope, status, time.monotonic() - began)
@@ -166,10 +171,22 @@ class Guard:
 
         Raises RefusedError where there is none: a queue that only grows helps nobody.
         """
-        if 0 < self.limits.max_waiting <= self.working:
+        most, client = self.limits.max_waiting, scope["headway.caller"].client
+        if most and (
+            self.working >= most or self.working_of[client] >= most - most // LEFT_TO_OTHERS
+        ):
             raise RefusedError("busy", "too many requests at once", uniform(*AGAIN_S))
         self.working += 1
-        scope["headway.entered"] = True
+        self.working_of[client] += 1
+        scope["headway.entered"] = client
+
+    def _leave(self, scope: Scope) -> None:
+        client = scope.get("headway.entered")
+        if client is not None:
+            self.working -= 1
+            self.working_of[client] -= 1
+            if not self.working_of[client]:
+                del self.working_of[client]
 
     def _foreign(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
         """Why a request is for, or from, another site; nothing if it is not."""
