@@ -32,7 +32,7 @@ class Limits:
     max_texts: int = 2_000
     max_file_mb: int = 64
     requests_per_minute: int = 0
-    max_waiting: int = 96
+    max_waiting: int = 80
     max_connections: int = 1_000
     deadline: float = 60.0
 
