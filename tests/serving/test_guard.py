@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 from starlette.responses import PlainTextResponse
@@ -15,6 +16,7 @@ from starlette.testclient import TestClient
 
 from headway.core.disk import DiskError
 from headway.core.errors import ConfigError, DataError
+from headway.serving import guard
 from headway.serving.app import Served, application
 from headway.serving.keys import ApiKeys, new_key
 from headway.serving.limits import Limits
@@ -166,8 +168,6 @@ def test_what_is_too_long_is_refused_before_it_is_read() -> None:
 
 
 def test_beyond_the_room_requests_are_refused_and_those_inside_are_answered() -> None:
-    import anyio
-
     inside = served(Limits(max_waiting=2))
     entered, gate = [], anyio.Event()
 
@@ -377,3 +377,42 @@ def test_places_are_given_back_whatever_came_of_a_request():
     ) * 2:
         assert client.post("/v1/translate", content=body).status_code != 503
     assert inside.app.working == 0
+
+
+def test_only_so_many_large_bodies_are_in_memory_at_a_time() -> None:
+    inside = served()
+    body = {"file": ("a.txt", b"x" * (guard.LARGE_BYTES + 99))}
+
+    async def all_at_once() -> list[int]:
+        entered, gate = [], anyio.Event()
+
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            try:
+                while (await receive()).get("more_body"):
+                    pass
+            except RefusedError as error:
+                await PlainTextResponse(str(error), 503)(scope, receive, send)
+                return
+            entered.append(inside.app.uploading)
+            await gate.wait()
+            await PlainTextResponse("")(scope, receive, send)
+
+        inside.app.app = app
+        found: list[int] = []
+        transport = httpx.ASGITransport(inside.app)
+        async with (
+            httpx.AsyncClient(transport=transport, base_url="http://localhost") as asked,
+            anyio.create_task_group() as group,
+        ):
+
+            async def ask() -> None:
+                found.append((await asked.post("/", files=body)).status_code)
+                if len(found) == 2:
+                    gate.set()
+
+            for _ in range(guard.MAX_UPLOADS + 2):
+                group.start_soon(ask)
+        return found
+
+    assert anyio.run(all_at_once) == [503, 503] + [200] * guard.MAX_UPLOADS
+    assert inside.app.uploading == 0

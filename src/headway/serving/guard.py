@@ -35,6 +35,8 @@ AGAIN_S = (1.0, 4.0)
 """When those who find no room may come again: not all at the same moment."""
 LEFT_TO_OTHERS = 8
 """Of the places for requests, one in so many is for others than the client that has most."""
+LARGE_BYTES, MAX_UPLOADS = 1 << 20, 8
+"""Of a body; and how many that are larger are in memory at a time."""
 MAX_ACCOUNTS = 10_000
 """Addresses that are remembered where there are no keys."""
 
@@ -86,6 +88,8 @@ class Guard:
         """The service is about to end, which those who ask whether it is ready are told."""
         self.working = 0
         """Requests for text that wait or are worked on."""
+        self.uploading = 0
+        """Requests with a large body."""
         self.working_of: Counter[str] = Counter()
         """The same by client."""
 
@@ -181,6 +185,7 @@ class Guard:
         scope["headway.entered"] = client
 
     def _leave(self, scope: Scope) -> None:
+        self.uploading -= scope.get("headway.uploads", False)
         client = scope.get("headway.entered")
         if client is not None:
             self.working -= 1
@@ -239,6 +244,11 @@ class Guard:
             read += len(message.get("body", b""))
             if read > most:
                 raise too_large(most)
+            if read > LARGE_BYTES and "headway.uploads" not in scope:
+                if self.uploading >= MAX_UPLOADS:
+                    raise RefusedError("busy", "too many files are sent at once", 5)
+                self.uploading += 1
+                scope["headway.uploads"] = True
             return message
 
         return bounded
