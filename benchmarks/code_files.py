@@ -148,14 +148,6 @@ def _arb(texts: Sequence[str], _: str) -> str:
     return json.dumps({"@@locale": "en", **{f"key{n}": one for n, one in enumerate(texts)}})
 
 
-def _jsonl(texts: Sequence[str], language: str) -> str:
-    return "".join(json.dumps({"en": one, language: ""}) + "\n" for one in texts)
-
-
-def _of_jsonl(text: str) -> list[str]:
-    return [list(json.loads(line).values())[1] for line in text.splitlines()]
-
-
 def _of_po(text: str) -> list[str]:
     return [entry.msgstr for entry in polib.pofile(text)]
 
@@ -261,7 +253,6 @@ KINDS = [
     ),
     Kind("a.csv", _table(","), lambda text: [row[2] for row in csv.reader(text.splitlines())][1:]),
     Kind("a.tsv", _table("\t"), lambda text: [row.split("\t")[1] for row in text.splitlines()]),
-    Kind("a.jsonl", _jsonl, _of_jsonl),
     Kind("en.json", _json, _of_json),
     Kind("app_en.arb", _arb, _of_json),
     Kind("app_en.properties", _by_key(_in_properties), _of_properties),

@@ -32,7 +32,6 @@ LACKS = {
     ".txt": BREAKS,
     ".properties": BREAKS.replace("\n", ""),
     ".strings": BREAKS.replace("\n", ""),
-    ".jsonl": "\x85\u2028\u2029",
 }
 """What a kind cannot hold, or the reader of this test cannot read."""
 

@@ -175,7 +175,7 @@ def test_a_run_that_went_on_is_measured_on_what_it_was_validated_on(run, child):
 
 
 def test_what_a_run_that_went_on_held_is_measured_again_alike(child):
-    written = RunFolder(child).read_checks()
+    written = json.loads(RunFolder(child).checks.read_text(encoding="utf-8"))
     again = json.loads(json.dumps(measured_again(child, print).as_dict()))
     assert again["held"] == written["held"]
     assert again["trust"]["weights"] == pytest.approx(written["trust"]["weights"], abs=1e-4)

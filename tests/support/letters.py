@@ -33,8 +33,7 @@ class LettersData:
 
 
 def read(settings: Settings, letters: Words | None, say: Say) -> TaskData:
-    path = settings.data.corpus
-    if path is None:
+    if (path := settings.data.corpus) is None:
         raise ConfigError("letters are learned from a text; none is named. Give --data.corpus F.")
     lines = [line for line in read_lines(path) if line]
     letters = letters or Words.learned(Counter("".join(lines)), "characters")

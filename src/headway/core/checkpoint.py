@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from headway.core.disk import checksum, digest, whole_folder, write_text
+from headway.core.disk import checksum, digest, refuse_large, whole_folder, write_text
 from headway.core.errors import OutOfReachError, RunError, refuse_out_of_reach
-from headway.core.tensor_files import load_tensors, save_tensors
+from headway.core.tensor_files import load_tensors, save_tensors, shapes
 
 WEIGHTS, RESUME, STATE = "weights.safetensors", "resume.safetensors", "state.json"
 
@@ -109,6 +109,9 @@ def average(checkpoints: Path, chosen: Iterable[int]) -> dict[str, Tensor]:
 
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 """What another content than is expected leads to."""
+_MAX_STATE_BYTES = 1 << 23
+_MOST_TIMES = 4
+"""Adam's moments and what a task carries are at most so many times as large as the weights."""
 
 
 class Checkpoint(NamedTuple):
@@ -125,8 +128,12 @@ def read(checkpoints: Path, step: int) -> Checkpoint:
     just now. RunError: it is damaged; the message names what."""
     folder = folder_of(checkpoints, step)
     try:
+        refuse_large(folder / STATE, _MAX_STATE_BYTES)
         state = json.loads((folder / STATE).read_text(encoding="utf-8"))
         sums = state.pop("sha256")
+        shapes(folder / WEIGHTS), shapes(folder / RESUME)  # what no headers describe is not read
+        most = _MOST_TIMES * (folder / WEIGHTS).stat().st_size + _MAX_STATE_BYTES
+        refuse_large(folder / RESUME, most)
         if state["step"] != step:
             raise RunError(f"{folder / STATE} is of step {state['step']}")
         if sums != _checksums(folder, state):
@@ -147,8 +154,9 @@ def read_newest(checkpoints: Path, say: Callable[[str], None]) -> Checkpoint | N
         folder = folder_of(checkpoints, step)
         try:
             found = read(checkpoints, step)
-        except OutOfReachError:
-            raise
+        except OutOfReachError as error:
+            remedy = f"If that does not help, delete {folder} to go on from the one before."
+            raise OutOfReachError(f"{error} {remedy}") from error
         except RunError as error:
             damaged[folder] = error
             continue
