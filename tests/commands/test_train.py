@@ -448,7 +448,8 @@ def test_a_budget_that_preparation_has_spent_ends_in_a_model_and_a_warning(
     assert "WARNING: 0 s of .01s are left after preparation" in finished.err
     assert "longer --budget" in finished.err
     assert RunFolder(run).finished
-    assert 0 < RunFolder(run).read_log()[-1]["step"] <= 40
+    # The least: a few updates and four validations; the cheaper these are, the more updates fit in.
+    assert 0 < RunFolder(run).read_log()[-1]["step"] <= 100
 
 
 # -- refusals ---------------------------------------------------------------------------------
