@@ -319,9 +319,7 @@ def arguments() -> argparse.Namespace:
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--threads", type=int, default=2)
     options.add_argument("--delays", type=int, default=300, help="texts of one client; 0: none")
-    options.add_argument(
-        "--overload", type=float, default=0, help="seconds; 0: none"
-    )
+    options.add_argument("--overload", type=float, default=0, help="seconds; 0: none")
     add_record_option(options)
     asked = options.parse_args()
     lines = asked.source.read_text(encoding="utf-8").splitlines()
