@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shlex
 import shutil
 import signal
@@ -448,8 +449,22 @@ def test_a_budget_that_preparation_has_spent_ends_in_a_model_and_a_warning(
     assert "WARNING: 0 s of .01s are left after preparation" in finished.err
     assert "longer --budget" in finished.err
     assert RunFolder(run).finished
-    # The least: a few updates and four validations; the cheaper these are, the more updates fit in.
-    assert 0 < RunFolder(run).read_log()[-1]["step"] <= 100
+    plans = re.findall(r"^(?:plan: )?([\d,]+) updates ", finished.err, re.MULTILINE)
+    assert RunFolder(run).read_log()[-1]["step"] == int(plans[-1].replace(",", "")) > 0
+
+
+def test_a_budget_that_is_spent_still_has_the_least_that_is_a_model_and_no_more(
+    everyday_files, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(Trainer, "train", stopped_at_once)
+    monkeypatch.setattr(fitting, "timed_updates", lambda trainer: (100.0, 0.5))
+    monkeypatch.setattr(fitting, "seconds_of", lambda work: 0.1)
+    names = ["--source", str(everyday_files[0]), "--target", str(everyday_files[1])]
+    flags = without("--training.max-steps", "--training.checkpoint-every")
+    run = tmp_path / "run"
+    finished = command("train", *names, "--out", str(run), *flags, "--budget", ".01s")
+    assert finished.status == 130, finished.err
+    assert 12 <= config_of(run)["training"]["max_steps"] <= fitting.TIMED_UPDATES
 
 
 # -- refusals ---------------------------------------------------------------------------------
