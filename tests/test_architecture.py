@@ -15,8 +15,8 @@ ORDER = """
     localization.placeholders localization.formats
     nn decoding metrics corpora
     localization.memory localization.terms localization.checks localization.places
-    demo engine exchange runs tasks
-    earlier_translators models translation language_models
+    demo engine exchange vectors runs tasks
+    earlier_translators models translation language_models word2vec
     translator api
     doctor study inspection filling serving
     commands cli __main__
@@ -24,7 +24,7 @@ ORDER = """
 """Packages and files directly below src/headway (of localization: its rooms). A file imports from
 its own package and from those that stand before it; imports for types count."""
 
-WITHOUT_TORCH = ("localization", "corpora", "languages", "tokenizers", "doctor", "demo")
+WITHOUT_TORCH = ("localization", "corpora", "languages", "tokenizers", "doctor", "demo", "vectors")
 
 
 class Import(NamedTuple):

@@ -1,0 +1,1 @@
+"""Word vectors: read, written, asked and pictured, wherever they are from."""

@@ -1,0 +1,1 @@
+"""Training of word vectors: one word, one vector."""

@@ -1,0 +1,46 @@
+"""CBOW and skip-gram as a model: two matrices. `headway.word2vec.updates` learns them."""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from headway.word2vec.settings import Word2VecConfig
+
+Direction = Literal["cbow", "skip-gram"]
+
+
+class Word2Vec(nn.Module):
+    """Q, a vector for each word, and the vectors of the outputs that they are multiplied with.
+
+    `vectors` is drawn from the uniform distribution between -1/2d and 1/2d, `outputs` is zero, as
+    in word2vec. With hierarchical softmax row i of `outputs` is inner node i of the tree.
+    """
+
+    def __init__(
+        self,
+        config: Word2VecConfig,
+        *,
+        direction: Direction,
+        vocabulary_size: int,
+        padding: int = 0,
+    ) -> None:
+        super().__init__()
+        self.config, self.direction, self.padding = config, direction, padding
+        shape = (vocabulary_size, config.d_model)
+        self.vectors = nn.Parameter(torch.empty(shape))
+        nn.init.uniform_(self.vectors, -0.5 / config.d_model, 0.5 / config.d_model)
+        self.outputs = nn.Parameter(torch.zeros(shape))
+
+    def hidden(self, context: Int[Tensor, "batch words"]) -> Float[Tensor, "batch d_model"]:
+        """What the outputs are multiplied with: the mean of the vectors of a context (CBOW), or of
+        the one word that is given (skip-gram). Padding does not count."""
+        known = (context != self.padding).unsqueeze(-1)
+        total = (self.vectors[context] * known).sum(1)
+        return total / known.sum(1).clamp(min=1)
+
+    def forward(self, context: Int[Tensor, "batch words"]) -> Float[Tensor, "batch vocabulary"]:
+        """Logits of every output. Under negative sampling they tell true words from noise: with
+        them as a softmax, log P(noise) is to be added."""
+        return self.hidden(context) @ self.outputs.T
