@@ -106,6 +106,5 @@ class WordVectors:
 def unit(vectors: Float[NDArray, "*rows size"]) -> Float[NDArray, "*rows size"]:
     """With length 1; what is zero stays zero."""
     whole = np.asarray(vectors, np.float32)
-    lengths = np.linalg.norm(whole, axis=-1, keepdims=True)
-    found: NDArray[np.float32] = whole / np.where(lengths, lengths, np.float32(1))
-    return found
+    lengths = np.linalg.norm(whole, axis=-1, keepdims=True).astype(np.float32)
+    return whole / np.where(lengths, lengths, np.float32(1))
