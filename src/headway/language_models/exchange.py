@@ -1,16 +1,13 @@
 """Runs from ARPA files; ARPA files, and files of word vectors, from runs."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import torch
-from jaxtyping import Float
 
 from headway.core.config import Sections
-from headway.core.disk import checksum, written_aside
+from headway.core.disk import checksum
 from headway.core.errors import RunError
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import SpecialIds
@@ -26,6 +23,7 @@ from headway.runs.loading import open_run
 from headway.runs.settings import Settings
 from headway.runs.train import write_record
 from headway.tokenizers.words import WholeUnit
+from headway.vectors.files import write_word2vec
 
 WITH_VECTORS = ("nnlm",)
 """Types of model whose words have vectors to be taken out."""
@@ -160,27 +158,3 @@ def export_word2vec(run: Path, path: Path, say: Say, *, binary: bool = False) ->
     n_left_out = write_word2vec(path, words, vectors, binary=binary)
     n_words = len(words) - n_left_out
     say(f"vectors of {n_words:,} words written to {path}, {n_left_out:,} left out")
-
-
-def write_word2vec(
-    path: Path,
-    words: Sequence[str],
-    vectors: Float[np.ndarray, "words size"],
-    *,
-    binary: bool = False,
-) -> int:
-    """Write word vectors in one of word2vec's two formats (Mikolov et al. 2013), in one instant.
-
-    Both begin with a line `words size`. In the text format each line is a word and its numbers; in
-    the binary one the word, a blank, the numbers as little-endian float32, and a line end. Words
-    that are empty or hold white space have no place in either: how many is returned.
-    """
-    kept = [row for row, word in enumerate(words) if word and not any(c.isspace() for c in word)]
-    with written_aside(path) as aside, aside.open("wb") as file:
-        file.write(f"{len(kept)} {vectors.shape[1]}\n".encode())
-        for row in kept:
-            vector = vectors[row].astype("<f4")
-            numbers = " ".join(f"{x:.9g}" for x in vector.tolist()).encode()  # float32, exactly
-            file.write(words[row].encode() + b" " + (vector.tobytes() if binary else numbers))
-            file.write(b"\n")
-    return len(words) - len(kept)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from headway.language_models.exchange import write_word2vec
+from headway.vectors.files import write_word2vec
 
 WORDS = ["的", "naïve", "</s>", "10%", "\ufeffa"]
 VECTORS = np.array([[0.1, -1e-30, 3.0], [1e30, 0, -0.0], [1, 2, 3], [4, 5, 6], [7, 8, 9]], "f4")
