@@ -4,7 +4,7 @@ import pytest
 
 from headway.cli import main
 from headway.engine import building
-from headway.engine.building import NoEngineError
+from headway.engine.compiling import NoEngineError
 
 
 def test_it_names_the_engine_or_why_there_is_none(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from headway.engine import building
-from headway.engine.building import NoEngineError
+from headway.engine import building, compiling
+from headway.engine.compiling import NoEngineError
 
 pytestmark = pytest.mark.usefixtures("no_engine_yet")
 
@@ -16,13 +16,13 @@ def no_engine_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a new process that has a new cache."""
     monkeypatch.setenv("HEADWAY_ENGINE_CACHE", str(tmp_path / "engines"))
     monkeypatch.setattr(building, "tried", building.tried.__wrapped__)
-    quick = ["-O0" if flag == "-O3" else flag for flag in building.FLAGS]
-    monkeypatch.setattr(building, "FLAGS", tuple(quick))
+    quick = ["-O0" if flag == "-O3" else flag for flag in compiling.FLAGS]
+    monkeypatch.setattr(compiling, "FLAGS", tuple(quick))
 
 
 def compiler_or_skip() -> str:
     try:
-        return building.found_compiler()
+        return compiling.found_compiler()
     except NoEngineError as error:
         pytest.skip(str(error))
 
@@ -32,14 +32,14 @@ def test_it_is_compiled_once_and_anew_where_it_is_damaged(
 ) -> None:
     compiler_or_skip()
     made = []
-    compiled = building.compiled
+    compiled = compiling.compiled
     monkeypatch.setattr(
-        building, "compiled", lambda *given: (made.append(given[1]), compiled(*given))
+        compiling, "compiled", lambda *given: (made.append(given[2]), compiled(*given))
     )
     assert building.engine_library().panel % building.engine_library().width == 0
     assert len(made) == 1
     (folder,) = (tmp_path / "engines").glob("engine-*")
-    library = folder / building.NAME
+    library = folder / "engine.so"
     whole = library.read_bytes()
     library.unlink()  # this process still runs on it
     library.write_bytes(whole[:-1] + b"x")
@@ -71,7 +71,7 @@ def test_a_compiler_that_fails_is_run_once_a_process_whatever_it_says(
     for _ in range(3):
         with pytest.raises(NoEngineError, match="does not compile it: no such . header"):
             building.engine_library()
-    assert len(runs.read_text(encoding="utf-8").splitlines()) == len(building.THIS_PROCESSOR)
+    assert len(runs.read_text(encoding="utf-8").splitlines()) == len(compiling.THIS_PROCESSOR)
 
 
 @pytest.mark.parametrize("written", ["no library", "another library", "nothing"])
@@ -102,7 +102,7 @@ def test_one_that_was_taken_for_good_and_is_none_is_compiled_anew(
     compiler_or_skip()
     with monkeypatch.context() as patch:  # as earlier versions left it
         patch.setattr(building, "loaded", lambda file: None)
-        patch.setattr(building, "compiled", lambda _compiler, to: to.write_bytes(b"garbage"))
+        patch.setattr(compiling, "compiled", lambda _cc, _main, to: to.write_bytes(b"garbage"))
         building.tried()
     assert building.engine_library().width > 0
 

@@ -25,7 +25,7 @@ from headway.core.layers import FeedForward
 from headway.core.search import decode_all
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
-from headway.engine.building import NoEngineError
+from headway.engine.compiling import NoEngineError
 from headway.engine.engine import MOST_BEAM, NativeEngine, prepare, unsupported
 from headway.engine.packing import KINDS
 from headway.inspection.ablation import switched

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.core.runtime import ProductPrecision
-from headway.engine import building
-from headway.engine.building import EngineLibrary, NoEngineError
+from headway.engine import building, compiling
+from headway.engine.building import EngineLibrary
+from headway.engine.compiling import NoEngineError
 from headway.engine.packing import (
     Floats,
     aligned,
@@ -24,7 +25,7 @@ SHAPES = st.tuples(st.integers(1, 45), st.integers(1, 150), st.integers(1, 80), 
 
 
 ENGINES = {
-    "native": (building.THIS_PROCESSOR[0], []),
+    "native": (compiling.THIS_PROCESSOR[0], []),
     "half": ("-march=x86-64-v3", ["avx2", "fma"]),
     "half, with bytes": ("-mavxvnni", ["avx2", "avx_vnni"]),
     "portable": ("", []),
@@ -38,12 +39,14 @@ def engine(
 ) -> EngineLibrary:
     """The one of this processor, and those of lesser ones."""
     flag, needed = ENGINES[request.param]
-    there = building.processor_flags().split()
+    there = compiling.processor_flags().split()
     if not set(needed) <= set(there):
         pytest.skip(f"no {' '.join(needed)} here")
-    file = tmp_path_factory.mktemp("engine") / building.NAME
+    file = tmp_path_factory.mktemp("engine") / "engine.so"
     try:
-        building.compiled(building.found_compiler(), file, "-O1", *filter(None, [flag]))
+        compiling.compiled(
+            compiling.found_compiler(), building.MAIN, file, "-O1", *filter(None, [flag])
+        )
     except NoEngineError as error:
         pytest.skip(str(error))
     return building.loaded(file)

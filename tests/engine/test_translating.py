@@ -20,7 +20,7 @@ from headway.core.runtime import ProductPrecision
 from headway.core.search import decode_all
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
-from headway.engine import building, translating
+from headway.engine import building, compiling, translating
 from headway.engine.packing import Packed
 from headway.engine.translating import shared, translate
 
@@ -118,10 +118,10 @@ def test_fewer_bits_find_what_torch_finds_by_products_of_rounded_numbers(
 def test_narrower_vectors_find_the_same(
     level: str, model: Transformer, sources: list[list[int]], tmp_path: Path
 ) -> None:
-    building.compiled(COMPILER, tmp_path / building.NAME, f"-march={level}")
-    narrow = building.loaded(tmp_path / building.NAME)
+    compiling.compiled(COMPILER, building.MAIN, tmp_path / "engine.so", f"-march={level}")
+    narrow = building.loaded(tmp_path / "engine.so")
     assert narrow.width == {"x86-64": 4, "x86-64-v3": 8}[level]
-    if level == "x86-64-v3" and "avx2" not in building.processor_flags():
+    if level == "x86-64-v3" and "avx2" not in compiling.processor_flags():
         pytest.skip("this processor has no AVX2")
     ours = all_of(Packed(model, narrow), sources)
     for one, other in zip(
@@ -198,7 +198,7 @@ def test_sanitizers_find_nothing_wrong(tmp_path: Path) -> None:
             [str(Path(building.__file__).parent.parent.parent), str(SUPPORT)]
         ),
     }
-    command = [sys.executable, str(script), COMPILER, str(tmp_path / building.NAME)]
+    command = [sys.executable, str(script), COMPILER, str(tmp_path / "engine.so")]
     done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "cases" in done.stdout

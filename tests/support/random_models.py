@@ -12,7 +12,8 @@ from headway.core.layers import Activation
 from headway.core.runtime import EngineName, ProductPrecision
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
-from headway.engine.building import NoEngineError, engine_library
+from headway.engine.building import engine_library
+from headway.engine.compiling import NoEngineError
 from headway.nn.positioned import PositionedConfig
 from headway.translation.decoding import EngineChoice, decode
 

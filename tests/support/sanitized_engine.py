@@ -19,7 +19,7 @@ from random_models import LENGTHS, models, searches, small, sources_for
 from headway.core.errors import HeadwayError
 from headway.core.hypothesis import SearchRequest
 from headway.core.subwords import SpecialIds
-from headway.engine import building
+from headway.engine import building, compiling
 from headway.engine.feeding import EngineThreads, FedJob
 from headway.engine.packing import KINDS, Packed, aligned, packed, zeros
 from headway.engine.translating import translate
@@ -64,9 +64,9 @@ def main() -> None:
     library = Path(sys.argv[2])
     # Half-wide vectors too: other paths through the same sources.
     engines = []
-    for number, flags in enumerate(([*building.THIS_PROCESSOR[:1]], [])):
+    for number, flags in enumerate(([*compiling.THIS_PROCESSOR[:1]], [])):
         file = library.with_name(f"{number}{library.name}")
-        building.compiled(sys.argv[1], file, *SANITIZED, *flags)
+        compiling.compiled(sys.argv[1], building.MAIN, file, *SANITIZED, *flags)
         engines.append(building.loaded(file))
     cases, workers = 0, EngineThreads(2)
 

@@ -12,7 +12,8 @@ from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
 from headway.core.tensor_files import load_tensors, save_tensors
 from headway.demo import generate
-from headway.engine.building import NoEngineError, engine_library
+from headway.engine.building import engine_library
+from headway.engine.compiling import NoEngineError
 from headway.operations.shipped import SHIPPED
 from headway.runs.checking import accept, check_run
 from headway.runs.quality_gate import known

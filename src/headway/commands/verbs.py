@@ -139,7 +139,8 @@ def tell_versions() -> None:
 
     from headway.core.errors import ConfigError
     from headway.core.runtime import available_cores, cpu_name
-    from headway.engine.building import NoEngineError, engine_library
+    from headway.engine.building import engine_library
+    from headway.engine.compiling import NoEngineError
     from headway.exchange import ctranslate2
 
     try:

@@ -1,39 +1,16 @@
-"""The engine's library: compiled where it runs, for the processor that it runs on, at first use.
-
-Not when the package is installed: so no installation can fail for want of a compiler, a folder of
-sources (an editable installation) is enough, and what is compiled is what this processor can do.
-The library lies in $HEADWAY_ENGINE_CACHE, or else in the cache, sealed, under a key of sources,
-compiler, flags and processor.
-"""
+"""The engine's library and the structures of `model.h`, field by field."""
 
 import ctypes
 import functools
-import os
-import platform
-import shutil
-import subprocess
-from contextlib import suppress
 from ctypes import POINTER
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.core.disk import checksum, whole_folder
 from headway.core.errors import DataError, HeadwayError
-from headway.corpora.cache_place import cache_root, key_of, own_folder
-from headway.operations.locks import is_own
+from headway.engine.compiling import NoEngineError, cached_library
 
 SOURCES = Path(__file__).parent
-FLAGS = ("-std=gnu11", "-O3", "-fno-math-errno", "-fPIC", "-shared")
-THIS_PROCESSOR = ("-march=native", "-mcpu=native")
-"""The same to different compilers; the first that is understood is taken."""
-LIMIT_S = 300
-NAME, SEAL = "engine.so", "engine.so.sha256"
-
-
-class NoEngineError(HeadwayError):
-    """Why there is no compiled engine here."""
-
-
+MAIN = SOURCES / "engine.c"
 _pointer, _int, _float, _double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, ctypes.c_double
 
 
@@ -126,54 +103,7 @@ def tried() -> EngineLibrary | str:
 
 def made() -> EngineLibrary:
     """The library of this processor, compiler and sources, from the cache or new."""
-    compiler = found_compiler()
-    sources = sorted(SOURCES.glob("*.[ch]"))
-    description = {
-        "sources": {file.name: file.read_text(encoding="utf-8") for file in sources},
-        "flags": [*FLAGS, *THIS_PROCESSOR],
-        "compiler": [compiler, os.stat(compiler).st_mtime_ns, os.stat(compiler).st_size],
-        "processor": [platform.machine(), processor_flags()],
-    }
-    root = os.environ.get("HEADWAY_ENGINE_CACHE")
-    folder = (own_folder(Path(root)) if root else cache_root()) / f"engine-{key_of(description)}"
-    with suppress(DataError, OSError):
-        if is_own(folder.lstat()) and (folder / SEAL).read_text() == checksum(folder / NAME):
-            return loaded(folder / NAME)
-    with whole_folder(folder) as part:
-        compiled(compiler, part / NAME)
-        try:
-            loaded(part / NAME)
-        except DataError as error:
-            raise NoEngineError(f"{compiler} succeeds and writes no library: {error}") from None
-        (part / SEAL).write_text(checksum(part / NAME), encoding="ascii")
-        part.chmod(0o700)
-    return loaded(folder / NAME)
-
-
-def found_compiler() -> str:
-    """The path of $CC, cc, gcc or clang; raises `NoEngineError`."""
-    names = filter(None, [os.environ.get("CC", ""), "cc", "gcc", "clang"])
-    for path in filter(None, map(shutil.which, names)):
-        return path
-    raise NoEngineError("there is no C compiler (cc, gcc or clang)")
-
-
-def compiled(compiler: str, to: Path, *flags: str) -> None:
-    """Write the library, for this processor or with other `flags`. Raises `NoEngineError`."""
-    said = ""
-    for choice in [flags] if flags else [(flag,) for flag in THIS_PROCESSOR]:
-        command = [compiler, *FLAGS, *choice, str(SOURCES / "engine.c"), "-o", str(to), "-lm"]
-        try:
-            done = subprocess.run(
-                command, check=False, capture_output=True, text=True, errors="replace",
-                timeout=LIMIT_S,
-            )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise NoEngineError(f"{compiler} does not work: {error}") from error
-        if done.returncode == 0:
-            return
-        said = next(iter(done.stderr.strip().splitlines()), f"status {done.returncode}")
-    raise NoEngineError(f"{compiler} does not compile it: {said}")
+    return cached_library("engine", sorted(SOURCES.glob("*.[ch]")), MAIN, loaded)
 
 
 def loaded(file: Path) -> EngineLibrary:
@@ -196,12 +126,3 @@ def loaded(file: Path) -> EngineLibrary:
     except (OSError, AttributeError, ValueError) as error:
         raise DataError(f"{file} is not the engine ({error}). It will be compiled anew.") from error
     return EngineLibrary(library, *sizes)
-
-
-def processor_flags() -> str:
-    """What the processor can do, as the system names it; nothing where it does not."""
-    with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines():
-            if line.startswith(("flags", "Features")):
-                return line
-    return ""

@@ -21,7 +21,8 @@ from headway.core.search import METHODS
 from headway.core.transformer import Transformer
 from headway.corpora.cache_place import silent
 from headway.decoding.forced import without_prefix
-from headway.engine.building import NoEngineError, engine_library
+from headway.engine.building import engine_library
+from headway.engine.compiling import NoEngineError
 from headway.engine.packing import Packed
 from headway.engine.shortlist import Shortlist, opened
 from headway.engine.translating import translate

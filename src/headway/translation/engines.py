@@ -12,7 +12,8 @@ from headway.core.transformer import Transformer
 from headway.core.translate import TextTranslator
 from headway.corpora.cache import made_once, read_sealed, sealed_folder
 from headway.corpora.cache_place import cache_root, key_of
-from headway.engine.building import NoEngineError, engine_library
+from headway.engine.building import engine_library
+from headway.engine.compiling import NoEngineError
 from headway.engine.engine import beyond, unsupported
 from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search

@@ -1,0 +1,232 @@
+"""Kernel and plain updates do what their definition says, each by the other and by autograd."""
+
+from typing import Literal
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from headway.core.errors import ConfigError, DataError
+from headway.word2vec.kernel import KernelUpdates, kernel_library
+from headway.word2vec.plain import PlainUpdates
+from headway.word2vec.updates import Objective, Updates, updates
+
+Floats = NDArray[np.float32]
+NEEDS_C = pytest.mark.skipif(isinstance(kernel_library(), str), reason="no C compiler here")
+DIRECTIONS: list[Literal["cbow", "skip-gram"]] = ["cbow", "skip-gram"]
+FIRST = 4
+"""Of the words, behind the markers."""
+
+
+def rows(n_words: int, size: int, seed: int) -> Floats:
+    return (0.3 * np.random.default_rng(seed).normal(size=(n_words, size))).astype(np.float32)
+
+
+def lines(*texts: list[int]) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
+    lengths = np.array([len(text) for text in texts], dtype=np.int32)
+    return np.array([word for text in texts for word in text], dtype=np.uint32), lengths
+
+
+BOTH = pytest.mark.parametrize(
+    "want_c", [pytest.param(True, marks=NEEDS_C), False], ids=["c", "plain"]
+)
+
+
+@BOTH
+@pytest.mark.parametrize("hierarchical", [False, True], ids=["sampling", "tree"])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("size", [1, 7, 16, 100])
+def test_an_update_is_a_step_down_the_gradient(
+    direction: Literal["cbow", "skip-gram"], hierarchical: bool, size: int, want_c: bool
+) -> None:
+    """Of -sum ln sigmoid(+-), by autograd; in CBOW each word gets the whole gradient of the mean.
+
+    All noise is one word, so that what is drawn is known, and the words of the line are others.
+    """
+    a, b, c, noise, rate = 4, 5, 6, 7, 0.1
+    counts = np.array([0, 0, 0, 0, 4, 2, 1, 10**18])
+    objective = Objective(direction, window=1, negatives=3, hierarchical=hierarchical, thin=0)
+    vectors, outputs = rows(8, size, 1), rows(8, size, 2)
+    q, w = (torch.tensor(array, dtype=torch.float64) for array in (vectors, outputs))
+    # node 0 joins the rarest two, node 1 that and the next, node 2 that and the frequent one
+    ways = {a: [(2, -1), (1, 1)], b: [(2, -1), (1, -1), (0, 1)], c: [(2, -1), (1, -1), (0, -1)]}
+    nats = 0.0
+    for centre, context in ((a, [b]), (b, [a, c]), (c, [b])):
+        targets = ways[centre] if hierarchical else [(centre, 1), *[(noise, -1)] * 3]
+        row, sign = torch.tensor(targets).T
+        q.requires_grad_()
+        w.requires_grad_()
+        given = q[context].mean(0, keepdim=True) if direction == "cbow" else q[context]
+        loss = -torch.nn.functional.logsigmoid(sign * (given @ w[row].T)).sum()
+        of_q, of_w = torch.autograd.grad(loss, (q, w))
+        of_q = of_q * (len(context) if direction == "cbow" else 1)
+        q, w, nats = (q - rate * of_q).detach(), (w - rate * of_w).detach(), nats + loss.item()
+    learner = updates(vectors, outputs, counts, objective, seed=1, threads=1, want_c=want_c)
+    if isinstance(learner, PlainUpdates):
+        learner.centres = 1
+    counted = learner.update(*lines([a, b, c]), rate, rate)
+    assert isinstance(learner, KernelUpdates) == want_c
+    np.testing.assert_allclose(vectors, q.numpy(), atol=2e-6)
+    np.testing.assert_allclose(outputs, w.numpy(), atol=2e-6)
+    assert counted[:3] == (3, 3, 3 if direction == "cbow" else 4)
+    assert counted.nats == pytest.approx(nats, rel=1e-5)
+
+
+@NEEDS_C
+@pytest.mark.parametrize("hierarchical", [False, True], ids=["sampling", "tree"])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize(
+    ("size", "window", "negatives"), [(1, 1, 1), (7, 50, 20), (100, 5, 5), (300, 12, 7)]
+)
+def test_the_kernel_and_plain_updates_learn_the_same(
+    direction: Literal["cbow", "skip-gram"],
+    hierarchical: bool,
+    size: int,
+    window: int,
+    negatives: int,
+) -> None:
+    """The same words stay, the same windows and noise are drawn; what the kernel cuts in blocks
+    differs by the square of the rate."""
+    n_words, rate, draw = 500, 1e-3, np.random.default_rng(3)
+    counts = np.concatenate([np.zeros(4, np.int64), draw.integers(1, 1000, n_words - 4)])
+    objective = Objective(direction, window, negatives, hierarchical, thin=1e-3)
+    words = draw.permutation(np.arange(FIRST, n_words)).tolist()
+    text = lines([1, *words[:30], 0, 2], [], words[30:31], words[31:33], words[33:300])
+    learned, counted = [], []
+    for want_c in (True, False):
+        vectors, outputs = rows(n_words, size, 1), rows(n_words, size, 2)
+        learner = updates(vectors, outputs, counts, objective, seed=5, threads=1, want_c=want_c)
+        if isinstance(learner, PlainUpdates):
+            learner.centres = 1
+        counted.append(learner.update(*text, rate, rate / 2))
+        learned.append((vectors, outputs, learner.state()))
+    (vectors, outputs, state), (other_vectors, other_outputs, other_state) = learned
+    changed = np.abs(vectors - rows(n_words, size, 1))
+    assert changed.max() > 1e-4
+    np.testing.assert_allclose(vectors, other_vectors, atol=0.03 * changed.max())
+    np.testing.assert_allclose(outputs, other_outputs, atol=0.03 * changed.max())
+    assert (state == other_state).all()
+    assert counted[0][:3] == counted[1][:3]
+    assert counted[0].n_words == 303
+    assert 10 < counted[0].n_kept < 300
+    assert counted[0].nats == pytest.approx(counted[1].nats, rel=1e-3)
+
+
+def taught(learner: Updates, n_words: int, stretches: range) -> None:
+    """Stretches of a text of four interleaved topics: word i is of topic i mod 4."""
+    for stretch in stretches:
+        draw = np.random.default_rng(stretch)
+        topics = draw.integers(0, 4, (200, 1))
+        words = FIRST + 4 * draw.integers(0, (n_words - FIRST) // 4, (200, 10)) + topics
+        learner.update(words.flatten().astype(np.uint32), np.full(200, 10, np.int32), 0.05, 0.05)
+
+
+@BOTH
+@pytest.mark.parametrize("hierarchical", [False, True], ids=["sampling", "tree"])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_neighbours_are_of_ones_own_topic(
+    direction: Literal["cbow", "skip-gram"], hierarchical: bool, want_c: bool
+) -> None:
+    n_words, size = FIRST + 40, 16
+    counts = np.array([0] * FIRST + [100] * 40)
+    vectors, outputs = rows(n_words, size, 1) / size, np.zeros((n_words, size), np.float32)
+    objective = Objective(direction, 5, 5, hierarchical, thin=0)
+    learner = updates(vectors, outputs, counts, objective, seed=1, threads=1, want_c=want_c)
+    taught(learner, n_words, range(15))
+    words = vectors[FIRST:] / np.linalg.norm(vectors[FIRST:], axis=1, keepdims=True)
+    cosines = words @ words.T - 2 * np.eye(40)
+    nearest = np.argsort(-cosines, axis=1)[:, :9]
+    assert (nearest % 4 == np.arange(40)[:, None] % 4).mean() > 0.95
+    np.testing.assert_array_equal(vectors[:FIRST], rows(n_words, size, 1)[:FIRST] / size)
+
+
+@BOTH
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_one_thread_repeats_to_the_last_bit_stopped_or_not(
+    direction: Literal["cbow", "skip-gram"], want_c: bool
+) -> None:
+    n_words, size = FIRST + 40, 20
+    counts = np.array([0] * FIRST + [10] * 40)
+    objective = Objective(direction, 5, 5, hierarchical=False, thin=0.01)
+
+    def learned(*parts: range) -> tuple[Floats, Floats]:
+        vectors, outputs, state = rows(n_words, size, 1), rows(n_words, size, 2), None
+        for part in parts:  # a new object each, as in a new process
+            learner = updates(vectors, outputs, counts, objective, seed=2, threads=1, want_c=want_c)
+            if state is not None:
+                learner.set_state(state)
+            taught(learner, n_words, part)
+            state = learner.state()
+        return vectors, outputs
+
+    once = learned(range(4))
+    for again in (learned(range(4)), learned(range(1), range(1, 4))):
+        np.testing.assert_array_equal(again[0], once[0])
+        np.testing.assert_array_equal(again[1], once[1])
+
+
+@BOTH
+def test_ids_lengths_and_threads_out_of_range_are_refused_and_change_nothing(want_c: bool) -> None:
+    vectors, outputs = rows(6, 8, 1), rows(6, 8, 2)
+    counts = np.array([0, 0, 0, 0, 1, 1])
+    objective = Objective("cbow", 5, 5, hierarchical=False, thin=0)
+    learner = updates(vectors, outputs, counts, objective, seed=1, threads=2, want_c=want_c)
+    ids = np.array([4, 5, 6], dtype=np.uint32)
+    with pytest.raises(DataError, match="below the vocabulary's size of 6; got 6"):
+        learner.update(ids, np.array([3], np.int32), 0.1, 0.1)
+    for lengths, said in (([2], "got 2"), ([4], "got 4"), ([4, -1], "a negative one")):
+        with pytest.raises(DataError, match=said):
+            learner.update(ids - 1, np.array(lengths, np.int32), 0.1, 0.1)
+    with pytest.raises(DataError, match="int32"):
+        learner.update(ids - 1, np.array([3]), 0.1, 0.1)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="from 0 to 1; got 2"):
+        learner.update(ids - 1, np.array([3], np.int32), 0.1, 0.1, thread=2)
+    with pytest.raises(DataError, match="as many threads as before"):
+        learner.set_state(learner.state()[:1])
+    np.testing.assert_array_equal(vectors, rows(6, 8, 1))
+    assert learner.update(ids[:0], np.array([], np.int32), 0.1, 0.1).n_words == 0
+
+
+def test_arrays_and_settings_that_make_no_sense_are_refused() -> None:
+    counts = np.array([0, 0, 0, 0, 1, 1])
+    good = Objective("cbow", 5, 5, hierarchical=False, thin=0)
+
+    def refused(vectors: Floats, counts: NDArray[np.int64], objective: Objective) -> None:
+        updates(vectors, rows(6, 8, 2), counts, objective, seed=1, threads=1)
+
+    for vectors in (rows(6, 9, 1), rows(5, 8, 1), rows(6, 16, 1)[:, ::2], rows(6, 8, 1) + 0.0j):
+        with pytest.raises(DataError):
+            refused(vectors, counts, good)
+    with pytest.raises(DataError, match="some word occurs"):
+        refused(rows(6, 8, 1), 0 * counts, good)
+    for odd in (good._replace(window=0), good._replace(negatives=0), good._replace(thin=-1)):
+        with pytest.raises(ConfigError, match="Try"):
+            refused(rows(6, 8, 1), counts, odd)
+
+
+@NEEDS_C
+def test_threads_learn_side_by_side() -> None:
+    """Without locks: what they learn is not the same every time, but of the same quality."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    n_words, size = FIRST + 40, 16
+    vectors, outputs = rows(n_words, size, 1) / size, np.zeros((n_words, size), np.float32)
+    objective = Objective("skip-gram", 5, 5, hierarchical=False, thin=0)
+    counts = np.array([0] * FIRST + [100] * 40)
+    learner = updates(vectors, outputs, counts, objective, seed=1, threads=2)
+    before = learner.state()
+    draw = np.random.default_rng(1)
+    topics = draw.integers(0, 4, (2000, 1))
+    words = (FIRST + 4 * draw.integers(0, 10, (2000, 10)) + topics).astype(np.uint32)
+
+    def learn(thread: int) -> int:
+        half = words[thread::2].flatten()
+        return learner.update(half, np.full(1000, 10, np.int32), 0.05, 0.05, thread).n_words
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(learn, range(2))) == [10_000, 10_000]
+    assert (learner.state() != before).all()
+    unit = vectors[FIRST:] / np.linalg.norm(vectors[FIRST:], axis=1, keepdims=True)
+    nearest = np.argsort(-(unit @ unit.T - 2 * np.eye(40)), axis=1)[:, :9]
+    assert (nearest % 4 == np.arange(40)[:, None] % 4).mean() > 0.9
