@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from headway.commands.arguments import print_json, say
-from headway.commands.evaluate_options import OF_RUNS, EvaluateOptions, given_options
+from headway.commands.evaluate_options import (
+    OF_RUNS,
+    OF_VECTORS,
+    EvaluateOptions,
+    given_options,
+)
 from headway.core.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -19,7 +24,8 @@ NOTHING_TOLD = EvaluateOptions()
 def evaluate(
     *runs: Path, told: Annotated[EvaluateOptions, Parameter(name="*")] = NOTHING_TOLD
 ) -> None:
-    """Score a translator, or finished translations, against references; a language model on text.
+    """Score a translator, or finished translations, against references; a language model on text;
+    word vectors on sets of analogies and of similar words.
 
     BLEU, chrF and TER with sacreBLEU's signatures and 95 % bootstrap intervals, BLEU by length of
     the source (of the first reference where no source is given), and what may be wrong where
@@ -29,8 +35,14 @@ def evaluate(
     ----------
     runs
         Folder of a trained translator; it translates --source, and that is scored. Or, with
-        --corpus, of one or several language models.
+        --corpus, of one or several language models; with --analogies or --similarities, of a run
+        that has word vectors, or a file of them.
     """
+    if given_options(told, OF_VECTORS):
+        from headway.commands.vector_evaluation import evaluate_vectors
+
+        evaluate_vectors(runs, told)
+        return
     from headway.tasks import brought, brought_by_run, tasks_with
 
     behind = [files[-1] for files in (told.corpus, told.reference) if files and files[-1].is_dir()]

@@ -32,6 +32,12 @@ class EvaluateOptions:
     corpus
         Text file(s) for language models: perplexity per token and per word, bits per
         character, each with what it is divided by.
+    analogies
+        File(s) of four words a line, in sections under lines such as ": family", for word
+        vectors: how many are answered right, of those whose words have vectors and of all.
+    similarities
+        File(s) of two words and a number a line, for word vectors: Spearman's rho between
+        cosines and these numbers, with a 95 % interval.
     json
         Print one JSON object on standard output.
     score_card
@@ -76,6 +82,8 @@ class EvaluateOptions:
     reference: Annotated[list[Path] | None, Parameter(consume_multiple=True), MOST_USED] = None
     hypothesis: Annotated[list[Path] | None, Parameter(consume_multiple=True), MOST_USED] = None
     corpus: Annotated[list[Path] | None, Parameter(consume_multiple=True), MOST_USED] = None
+    analogies: Annotated[list[Path] | None, Parameter(consume_multiple=True), MOST_USED] = None
+    similarities: Annotated[list[Path] | None, Parameter(consume_multiple=True), MOST_USED] = None
     json: Annotated[bool, MOST_USED] = False
     score_card: Annotated[bool, MOST_USED] = False
     tokenize: Annotated[Tokenizer | None, CONVENTIONS] = None
@@ -97,6 +105,8 @@ OF_TRANSLATIONS = (
 )  # fmt: skip
 OF_RUNS = ("tag", "glossary", "off", "precision", "engine", "shortlist")
 """Options that are of translations, and those of them that are of a run which translates."""
+OF_VECTORS = ("analogies", "similarities")
+"""Options that are of word vectors."""
 
 
 def given_options(told: EvaluateOptions, names: Sequence[str]) -> dict[str, Any]:

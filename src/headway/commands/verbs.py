@@ -23,6 +23,9 @@ VERBS = {
     "score": "How likely each line is under a language model.",
     "predict": "What comes next, under a language model.",
     "generate": "Let a language model write.",
+    "neighbours": "The words nearest to a word, by word vectors.",
+    "analogy": "What is to one word as a second is to a third, by word vectors.",
+    "similarity": "How near two words are, by word vectors.",
     "distill": "A small translator that learns from what a large one writes.",
     "import": "A model from another program's file, as a run.",
     "export": "A run's model, as a file for other programs.",
@@ -39,6 +42,9 @@ HOMES = {
     "score": "language_models",
     "predict": "language_models",
     "generate": "language_models",
+    "neighbours": "vectors",
+    "analogy": "vectors",
+    "similarity": "vectors",
     "import": "exchange",
     "export": "exchange",
 }
@@ -92,6 +98,15 @@ EXAMPLES = {
     "generate": (
         'headway generate runs/lm "The dog"',
         "headway generate runs/lm --n 3 --temperature 0.8 --seed 2",
+    ),
+    "neighbours": ("headway neighbours runs/words apple", "headway neighbours vectors.txt < words"),
+    "analogy": (
+        "headway analogy runs/words man king woman",
+        "headway analogy vectors.txt man king woman --top 3",
+    ),
+    "similarity": (
+        "headway similarity runs/words king queen",
+        "headway similarity vectors.txt --json < pairs",
     ),
     "distill": (
         "headway distill runs/large --preset tiny --out runs/small",

@@ -65,10 +65,13 @@ class WordVectors:
         return np.asarray(self.matrix[self.row(word)], np.float32)
 
     def spelled_alike(self, word: str, most: int = 5) -> list[str]:
-        """The words whose spellings are nearest to some other's."""
+        """The words that take the fewest changes of letters to be spelled as some other, for their
+        length: at most half as many as they have letters. Of equals the first come first."""
         from rapidfuzz import process  # a side room
+        from rapidfuzz.distance import OSA
 
-        found = process.extract(word, self.words, limit=most, score_cutoff=60)
+        alike = OSA.normalized_similarity
+        found = process.extract(word, self.words, scorer=alike, limit=most, score_cutoff=0.5)
         return [str(one[0]) for one in found]
 
     def similarity(self, one: str, other: str) -> float:

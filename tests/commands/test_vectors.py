@@ -1,0 +1,200 @@
+"""`headway neighbours`, `analogy`, `similarity` and `evaluate` with sets of words."""
+
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from everyday_run import Finished, command
+
+PLACES = {
+    "man": (1, 0, 4), "woman": (1, 1, 4), "king": (4, 0, 4), "queen": (4, 1, 4),
+    "apple": (-4, 0.2, 1), "pear": (-4, 0.1, 1), "苹果": (-4, 0.3, 1.2),
+}  # fmt: skip
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    lines = [f"{word} {' '.join(map(str, at))}" for word, at in PLACES.items()]
+    path = tmp_path / "vectors.txt"
+    path.write_text(f"{len(PLACES)} 3\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def cosine(one: str, other: str) -> float:
+    first, second = np.array(PLACES[one]), np.array(PLACES[other])
+    return float(first @ second / np.linalg.norm(first) / np.linalg.norm(second))
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, text: str, *arguments: str) -> Finished:
+    """A command that reads this on standard input."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    return command(*arguments)
+
+
+def test_neighbours_are_printed_nearest_first_with_chance_beside_them(file):
+    shown = command("neighbours", str(file), "apple", "--top", "2")
+    assert shown.status == 0
+    found = [line.split("\t") for line in shown.out.splitlines()]
+    assert [word for _, word in found] == ["pear", "苹果"]
+    assert [float(it) for it, _ in found] == pytest.approx(
+        [cosine("apple", "pear"), cosine("apple", "苹果")], abs=1e-4
+    )
+    assert "chance: random vectors of 3 numbers" in shown.err
+    assert "the largest of 6 " in shown.err
+
+
+def test_neighbours_as_json(file):
+    found = json.loads(command("neighbours", str(file), "apple", "--json").out)
+    assert [it["word"] for it in found["neighbours"]][:2] == ["pear", "苹果"]
+    assert len(found["neighbours"]) == 6
+    assert found["chance"]["size"] == 3
+    assert found["chance"]["n_words"] == 6
+
+
+def test_an_analogy_and_a_similarity(file):
+    shown = command("analogy", str(file), "man", "king", "woman", "--top", "1")
+    assert shown.out.endswith("\tqueen\n")
+    near = command("similarity", str(file), "king", "queen")
+    assert near.out == f"{cosine('king', 'queen'):.4f}\n"
+    assert "chance" in near.err
+    found = json.loads(command("similarity", str(file), "king", "queen", "--json").out)
+    assert found["similarity"] == pytest.approx(cosine("king", "queen"))
+
+
+def test_a_word_that_is_not_there_is_answered_with_the_nearest_spellings(file):
+    for words in (["neighbours", "aple"], ["analogy", "man", "king", "aple"],
+                  ["similarity", "aple", "king"]):  # fmt: skip
+        shown = command(words[0], str(file), *words[1:])
+        assert shown.status == 2
+        assert "'aple'. Spelled alike: apple" in shown.err
+        assert shown.out == ""
+
+
+def test_many_questions_are_asked_on_standard_input(file, monkeypatch):
+    shown = typed(monkeypatch, "apple\n\n  king \n", "neighbours", str(file), "--top", "1")
+    assert [line.split("\t")[-1] for line in shown.out.splitlines()] == [
+        "apple", "pear", "", "king", "queen", "",
+    ]  # fmt: skip
+    assert shown.err.count("chance") == 1
+    shown = typed(monkeypatch, "king queen\napple\t苹果\n", "similarity", str(file))
+    assert shown.out == (
+        f"{cosine('king', 'queen'):.4f}\tking\tqueen\n{cosine('apple', '苹果'):.4f}\tapple\t苹果\n"
+    )
+    shown = typed(monkeypatch, "man king woman\n", "analogy", str(file), "--json")
+    [one] = json.loads(shown.out)["answers"]
+    assert one["asked"] == ["man", "king", "woman"]
+    assert one["neighbours"][0]["word"] == "queen"
+
+
+def test_of_many_words_those_that_are_not_there_are_said_and_the_others_answered(file, monkeypatch):
+    for words in (["aple", "king"], []):
+        shown = typed(monkeypatch, "aple\nking\n", "neighbours", str(file), *words)
+        assert shown.status == 2
+        assert "'aple'" in shown.err
+        assert shown.out.startswith("king\n")
+    shown = typed(monkeypatch, "aple\nking\n", "neighbours", str(file), "--json")
+    missing, there = json.loads(shown.out)["answers"]
+    assert missing == {"asked": ["aple"], "neighbours": None}
+    assert there["neighbours"][0]["word"] == "queen"
+    assert shown.status == 2
+
+
+def test_words_are_found_in_nfc_too(tmp_path):
+    path = tmp_path / "v.txt"
+    path.write_text("2 2\ncafé 1 0\nthé 1 1\n", encoding="utf-8")
+    assert command("neighbours", str(path), "cafe\u0301").out.endswith("\tthé\n")
+
+
+def test_a_word_that_begins_with_a_dash_stands_behind_two_dashes(tmp_path):
+    path = tmp_path / "v.txt"
+    path.write_text("2 2\n--top 1 0\n-5 1 1\n", encoding="utf-8")
+    assert command("neighbours", str(path), "--", "--top").out.endswith("\t-5\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("neighbours", "{file}", "apple", "--top", "0"), "--top .* got 0"),
+        (("neighbours", "{file}", "apple", "--tpo", "3"), "--tpo"),
+        (("analogy", "{file}", "man", "king"), "3 words; got 2"),
+        (("analogy", "{file}", "man", "king", "woman", "queen"), "3 words; got 4"),
+        (("similarity", "{file}", "man"), "2 words; got 1"),
+        (("neighbours", "{folder}/none.txt", "apple"), "none.txt"),
+        (("neighbours", "{folder}", "apple"), "config.toml|run"),
+        (("evaluate", "{file}", "--analogies", "{file}", "--corpus", "{file}"), "got --corpus"),
+        (("evaluate", "{file}", "--similarities", "{file}"), "line 1 of"),
+        (("evaluate", "--similarities", "{pairs}"), "got 0"),
+        (("evaluate", "{file}", "{file}", "--similarities", "{pairs}"), "got 2"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(tmp_path, file, arguments, says):
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("man\twoman\t9\n", encoding="utf-8")
+    places = {"file": str(file), "folder": str(tmp_path), "pairs": str(pairs)}
+    shown = command(*(it.format(**places) for it in arguments))
+    assert shown.status == 2
+    assert re.search(says, shown.err), shown.err
+
+
+def test_a_line_with_too_few_words_is_refused_by_its_number(file, monkeypatch):
+    shown = typed(monkeypatch, "king queen\nking\n", "similarity", str(file))
+    assert shown.status == 2
+    assert "line 2 has 1: 'king'" in shown.err
+
+
+@pytest.fixture
+def sets(tmp_path: Path) -> tuple[Path, Path]:
+    analogies, pairs = tmp_path / "analogies.txt", tmp_path / "pairs.tsv"
+    analogies.write_text(
+        ": family\nman king woman queen\nMan King Woman Queen\nman king woman god\n"
+        ": fruit\napple cherry pear plum\n",
+        encoding="utf-8",
+    )
+    pairs.write_text(
+        "apple\tpear\t9\nking\tqueen\t8\nman\tking\t5\nman\tapple\t1\nplum\tpear\t9\n",
+        encoding="utf-8",
+    )
+    return analogies, pairs
+
+
+def test_evaluate_scores_analogies_and_similarities(file, sets):
+    analogies, pairs = map(str, sets)
+    shown = command("evaluate", str(file), "--analogies", analogies, "--similarities", pairs)
+    assert shown.status == 0, shown.err
+    family, fruit, total = shown.out.splitlines()[3:6]
+    assert family.split()[:5] == ["family", "100.0%", "2", "of", "2"]
+    assert fruit.split()[:5] == ["fruit", "–", "0", "of", "0"]
+    assert "covered  50.0% of      4" in total
+    assert "4 words found in lower case only" in shown.out
+    assert "pairs.tsv      1.000  [1.000, 1.000]    covered  80.0% of 5" in shown.out
+    found = json.loads(
+        command("evaluate", str(file), "--analogies", analogies, "--similarities", pairs,
+                "--json").out
+    )  # fmt: skip
+    assert found["words"] == 7
+    [scored] = found["analogies"]
+    assert scored["n_right"] == scored["n_covered"] == 2
+    assert [it["of_covered"] for it in scored["sections"]] == [1.0, None]
+    assert found["similarities"][0]["rho"] == pytest.approx(1.0)
+
+
+def test_several_sets_are_scored_at_once(file, sets, tmp_path):
+    again = tmp_path / "again.tsv"
+    again.write_text("man\tking\t5\nman\tapple\t5\n", encoding="utf-8")
+    shown = command("evaluate", str(file), "--similarities", str(sets[1]), str(again))
+    assert "undefined" in shown.out  # people find one as near as the other
+    assert "again.tsv" in shown.out
+
+
+def test_files_are_asked_without_torch(file):
+    code = (
+        "import sys; from headway.cli import main; "
+        f"status = main(['neighbours', {str(file)!r}, 'apple']); "
+        "sys.exit(status or 'torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
