@@ -13,6 +13,9 @@ def test_text_without_spaces_is_told_from_text_with_them():
     assert not unspaced(["判断 这个 词 的 词性 。"])
     assert not unspaced(["The part of speech of this word.", ""])
     assert not unspaced([""])
+    assert unspaced(["我很饿。", "您经常去吗？", "这可能不是一颗真的钻石。"])  # lines are short
+    assert unspaced(["扩展模块 :mod:`dbm.ndbm` 和 :mod:`dbm.gnu` 提供了额外的映射类型示例"])
+    assert not unspaced(["我 很 饿 。", "百科全书 很 贵 。", "学习 Python 语言"])
 
 
 def test_jieba_puts_spaces_between_words_and_changes_nothing_else():

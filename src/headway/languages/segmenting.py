@@ -10,11 +10,15 @@ from itertools import accumulate, islice, pairwise
 from typing import Any, Literal
 
 from headway.core.errors import ConfigError
+from headway.languages.scripts import UNSPACED_SCRIPTS
 
 Segmenter = Literal["none", "jieba"]
 
 _UNSPACED = 15.0
 """Characters to a space, above which words are not what white space separates."""
+_HAN_OR_KANA = re.compile(f"[{UNSPACED_SCRIPTS['HAN']}{UNSPACED_SCRIPTS['KANA']}]+")
+_TOGETHER = 3.0
+"""Of these letters in a row: 1.5 to 2 where words are cut, 5 to 8 where they are not."""
 
 
 def segmenter(name: Segmenter) -> Callable[[str], str]:
@@ -60,9 +64,16 @@ def _as_it_is(text: str) -> str:
 
 
 def unspaced(lines: Iterable[str]) -> bool:
-    """Whether the words of a text, by its first lines, are not separated by spaces."""
+    """Whether the words of a text, by its first lines, are not separated by spaces.
+
+    Where a quarter of it is Chinese or Japanese, their letters tell: cut into words they stand in
+    ones and twos. Lines may be short, and names and code may have spaces around them.
+    """
     some = list(islice(filter(None, lines), 1_000))
     n_characters, n_spaces = sum(map(len, some)), sum(len(line.split()) for line in some)
+    stretches = [len(found) for line in some for found in _HAN_OR_KANA.findall(line)]
+    if sum(stretches) > n_characters / 4:
+        return sum(stretches) > _TOGETHER * len(stretches)
     return parts_no_words(n_characters, n_spaces)
 
 
