@@ -26,6 +26,7 @@ VERBS = {
     "neighbours": "The words nearest to a word, by word vectors.",
     "analogy": "What is to one word as a second is to a third, by word vectors.",
     "similarity": "How near two words are, by word vectors.",
+    "embed": "A vector for every word of a text, as a model sees it there.",
     "distill": "A small translator that learns from what a large one writes.",
     "import": "A model from another program's file, as a run.",
     "export": "A run's model, as a file for other programs.",
@@ -107,6 +108,10 @@ EXAMPLES = {
     "similarity": (
         "headway similarity runs/words king queen",
         "headway similarity vectors.txt --json < pairs",
+    ),
+    "embed": (
+        "headway embed runs/mine text.en --layer 2 --out vectors.safetensors",
+        "headway embed runs/lm text.txt --layer mean --json",
     ),
     "distill": (
         "headway distill runs/large --preset tiny --out runs/small",

@@ -8,6 +8,7 @@ VERBS = {
     "score": "headway.language_models.trained:TrainedLanguageModel",
     "generate": "headway.language_models.trained:TrainedLanguageModel",
     "inspect": "headway.inspection.opened_runs:opened_language_model",
+    "embed": "headway.language_models.embedding:embedder",
     "compare": "headway.study.compared_language_models:entrant",
     "count": "headway.study.operation_counting:PASS_OF_TEXT",
     "export arpa": "headway.language_models.exchange:export_arpa",

@@ -6,6 +6,7 @@ unknown word; nothing can be written that is not in it.
 
 import hashlib
 import json
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +23,7 @@ from headway.tokenizers import sentencepieces, tokenizer_files
 WholeUnit = Literal["words", "characters"]
 BLANK = "▁"
 """What a space among characters is shown as."""
+_SPANS = {"words": r"\S+", "characters": r"(?s:.)"}
 
 
 class Words:
@@ -84,6 +86,11 @@ class Words:
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         return [self.encode(text) for text in texts]
+
+    def source_spans(self, text: str) -> list[tuple[int, int]]:
+        """Which characters (start, end) of the NFC `text` each of its ids stands for."""
+        normal = unicodedata.normalize("NFC", text)
+        return [one.span() for one in re.finditer(_SPANS[self.unit], normal)]
 
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
         """The text of `ids`; padding, begin and end are left out, unknown is shown."""

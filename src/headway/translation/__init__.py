@@ -7,6 +7,7 @@ VERBS = {
     "inspect": "headway.inspection.opened_runs:opened_translator",
     "compare": "headway.study.compared_translators:entrant",
     "count": "headway.study.operation_counting:PASS_OF_PAIRS",
+    "embed": "headway.translation.embedding:embedder",
     "check --measure": "headway.translation.run_data:measure_run",
     "export ctranslate2": "headway.translation.exporting:export_ctranslate2",
     "export marian": "headway.translation.exporting:export_marian",

@@ -1,0 +1,105 @@
+"""Words as a language model makes vectors of them."""
+
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from headway.core.errors import RunError
+from headway.core.rows import pad
+from headway.core.runtime import Device
+from headway.language_models.nnlm import Nnlm
+from headway.language_models.trained import TrainedLanguageModel
+from headway.nn.layer_outputs import Row, layer_outputs, vectors_of_rows
+from headway.vectors.contextual import EmbeddedText, Sees
+
+
+class Layered(NamedTuple):
+    """What the layers of a model give."""
+
+    names: tuple[str, ...]
+    sees: Sees
+    read: Callable[[Int[Tensor, "rows length"]], Float[Tensor, "layers rows length size"]]
+    """Given `<s> w1 .. wn`, place i is that of w_i: what is known when it was read."""
+    longest: int | None
+    """Tokens that are read at once; None for all."""
+
+
+def stacked(used: TrainedLanguageModel) -> Layered:
+    """Layers one upon another; the last one's output behind the final norm, if there is one."""
+    model = cast(Any, used.decoder)
+    layers, last = list(model.stack), getattr(model, "norm", None)
+
+    def read(fed: Tensor) -> Tensor:
+        return layer_outputs(lambda: model.read(fed), layers, last)[:, :, 1:]
+
+    names = ("embedding", *map(str, range(1, len(layers) + 1)))
+    longest = None if used.carries else used.window - 1  # the begin marker stands before
+    return Layered(names, "the words before it", read, longest)
+
+
+def static(used: TrainedLanguageModel) -> Layered:
+    """The one vector that each word has."""
+    vectors = cast(Nnlm, used.decoder).word_vectors()
+    return Layered(("embedding",), "the word alone", lambda fed: vectors[fed[:, 1:]][None], None)
+
+
+LAYERS: dict[str, Callable[[TrainedLanguageModel], Layered]] = {
+    "transformer": stacked,
+    "rnn": stacked,
+    "lstm": stacked,
+    "gru": stacked,
+    "nnlm": static,
+}
+"""By type of model; what is not here has no vectors."""
+
+
+class LanguageModelEmbedder:
+    """A language model's layers, of each text by itself."""
+
+    def __init__(self, used: TrainedLanguageModel, layered: Layered) -> None:
+        self.used, self.layered = used, layered
+        self.layers, self.sees = layered.names, layered.sees
+
+    def embed(self, texts: Iterable[str]) -> Iterator[EmbeddedText]:
+        """See `Embedder`."""
+        vocabulary, read = self.used.vocabulary, list[tuple[str, list[int]]]()
+
+        def rows() -> Iterator[Row]:
+            for text in texts:
+                cut = unicodedata.normalize("NFC", self.used.cut(text))
+                read.append((cut, vocabulary.encode(cut)))
+                yield np.array(read[-1][1], np.int64)
+
+        found = vectors_of_rows(rows(), self.read, longest=self.layered.longest, causal=True)
+        for vectors in found:
+            text, ids = read.pop(0)
+            unknown = [one == vocabulary.special.unknown for one in ids]
+            yield EmbeddedText(text, vocabulary.source_spans(text), vectors, unknown)
+
+    def read(self, rows: list[Row]) -> Float[Tensor, "layers rows length size"]:
+        """Some texts, each behind a begin marker."""
+        special = self.used.vocabulary.special
+        fed = torch.from_numpy(pad(rows, special.padding, begin=special.decoder_begin))
+        with torch.inference_mode():
+            return self.layered.read(fed.to(self.used.device))
+
+
+def embedder(run: Path, device: Device = "auto") -> LanguageModelEmbedder:
+    """What a run of language modelling brings to `headway embed`.
+
+    Raises RunError: there is no such run, or its model counts words and has no vectors.
+    """
+    used = TrainedLanguageModel.load(run, device=device)
+    kind = used.settings.model_type
+    if kind not in LAYERS:
+        raise RunError(
+            f"vectors are those of a model of the type {', '.join(LAYERS)}; {run} is of the type "
+            f"{kind}, which counts words. Train one: --model.type lstm"
+        )
+    return LanguageModelEmbedder(used, LAYERS[kind](used))

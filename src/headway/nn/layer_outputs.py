@@ -1,0 +1,115 @@
+"""What every layer of a model gives, of rows of ids of any length; models know nothing of it."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+BATCH_TOKENS = 8192
+"""Ids that are read, and whose vectors are held, at a time; a longer row is read by itself."""
+
+Row = NDArray[np.int64]
+"""Ids without markers: [length]."""
+Read = Callable[[list[Row]], Float[Tensor, "layers rows length size"]]
+"""Reads some rows together: place i is that of id i."""
+
+
+def layer_outputs(
+    run: Callable[[], object], layers: Sequence[nn.Module], last: nn.Module | None = None
+) -> Float[Tensor, "all_layers rows length size"]:
+    """What goes into the first of some layers when a model runs, and what each of them gives.
+
+    In the place of what the last one gives is what `last` does, the end of the model: its final
+    norm. Narrow layers are filled up with zeros, which changes no cosine.
+    """
+    found: list[Tensor] = []
+
+    def keep(output: Any) -> None:
+        found.append((output[0] if isinstance(output, tuple) else output).float())
+
+    with ExitStack() as hooks, torch.inference_mode():
+        before = layers[0].register_forward_pre_hook(lambda _, given: keep(given))
+        handles = [one.register_forward_hook(lambda *given: keep(given[2])) for one in layers]
+        if last is not None:
+            handles.append(last.register_forward_hook(lambda *given: keep(given[2])))
+        for handle in (before, *handles):
+            hooks.callback(handle.remove)
+        run()
+    if last is not None:
+        found[-2:] = found[-1:]
+    size, length = max(x.shape[-1] for x in found), min(x.shape[1] for x in found)
+    return torch.stack([F.pad(x[:, :length], (0, size - x.shape[-1])) for x in found])
+
+
+class Stretch(NamedTuple):
+    """A part of a row that is read at once, and the part of it whose vectors are kept."""
+
+    begin: int
+    end: int
+    first: int
+    last: int
+
+
+def stretches(length: int, longest: int | None, *, causal: bool) -> list[Stretch]:
+    """All of a row; or stretches that overlap by half, so that each id is read with half of
+    `longest` before it (`causal`), or a quarter on either side, or all that there is."""
+    if longest is None or length <= longest:
+        return [Stretch(0, length, 0, length)]
+    begins = [*range(0, length - longest, max(1, longest // 2)), length - longest]
+    cuts = [
+        before + longest if causal else (before + longest + begin) // 2
+        for before, begin in pairwise(begins)
+    ]
+    return [
+        Stretch(begin, begin + longest, first, last)
+        for begin, first, last in zip(begins, [0, *cuts], [*cuts, length], strict=True)
+    ]
+
+
+def vectors_of_rows(
+    rows: Iterable[Row], read: Read, *, longest: int | None, causal: bool
+) -> Iterator[Float[NDArray, "layers length size"]]:
+    """The vectors of each row, in order, on the CPU."""
+    waiting: list[Row] = []
+    n_ids = 0
+    for row in rows:
+        if waiting and n_ids + len(row) > BATCH_TOKENS:
+            yield from _together(waiting, read, longest, causal)
+            waiting, n_ids = [], 0
+        waiting.append(row)
+        n_ids += len(row)
+    if waiting:
+        yield from _together(waiting, read, longest, causal)
+
+
+def _together(
+    rows: Sequence[Row], read: Read, longest: int | None, causal: bool
+) -> Iterator[Float[NDArray, "layers length size"]]:
+    parts = [
+        (n, part)
+        for n, row in enumerate(rows)
+        for part in stretches(len(row), longest, causal=causal)
+    ]
+    order = sorted(range(len(parts)), key=lambda i: -(parts[i][1].end - parts[i][1].begin))
+    kept: dict[int, NDArray[np.float32]] = {}
+    while order:
+        widest = parts[order[0]][1]
+        n_rows = max(1, BATCH_TOKENS // (widest.end - widest.begin + 1))
+        some, order = order[:n_rows], order[n_rows:]
+        batch = [rows[n][part.begin : part.end] for n, part in (parts[i] for i in some)]
+        found = read(batch).cpu().numpy()
+        for i, vectors in zip(some, found.swapaxes(0, 1), strict=True):
+            begin, _, first, last = parts[i][1]
+            kept[i] = vectors[:, first - begin : last - begin].copy()
+    done = 0
+    for n in range(len(rows)):
+        own = [i for i in range(done, len(parts)) if parts[i][0] == n]
+        done += len(own)
+        yield np.concatenate([kept.pop(i) for i in own], axis=1)
