@@ -16,8 +16,10 @@ STYLES = ("one", "two", "three", "four", "five", "six")
 DOTTED = 40
 """A line of up to so many points shows each of them."""
 _SIZE = 3.75, 2.1
-_INK = {name: f"#{n:02x}fe{n:02x}" for n, name in enumerate((*STYLES, "look", "soft", "rule"), 1)}
-"""What stands for each colour until a plot is text."""
+INK = {
+    name: f"#{n:02x}fe{n:02x}" for n, name in enumerate((*STYLES, "look", "soft", "rule", "ink"), 1)
+}
+"""What stands for each colour of the style sheet until a plot is text."""
 
 
 class Line(NamedTuple):
@@ -39,7 +41,7 @@ def lines(title: str, x_name: str, series: Sequence[Line]) -> str:
     axes.set(xlim=(0, None), xlabel=x_name)
     if 0 <= lowest <= 0.5 * highest or lowest == highest == 0:
         axes.set_ylim(0, highest * 1.05 or 1.0)
-    return _figure(title, axes, series, _ends(shown))
+    return as_svg(title, axes, series, _ends(shown))
 
 
 def log_lines(title: str, x_name: str, series: Sequence[Line]) -> str:
@@ -53,7 +55,7 @@ def log_lines(title: str, x_name: str, series: Sequence[Line]) -> str:
     axes.set_xticks(xs, [f"{x:,}" for x in xs], rotation=30)
     axes.minorticks_off()
     axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
-    return _figure(title, axes, (), _ends(shown))
+    return as_svg(title, axes, (), _ends(shown))
 
 
 def _drawn(series: Sequence[Line]) -> "Axes":
@@ -62,14 +64,14 @@ def _drawn(series: Sequence[Line]) -> "Axes":
 
     axes = Figure(_SIZE, layout="constrained").add_subplot()
     axes.set_frame_on(False)
-    axes.tick_params(length=0, labelsize=8, colors=_INK["soft"])
-    axes.xaxis.label.set(size=8, color=_INK["soft"])
+    axes.tick_params(length=0, labelsize=8, colors=INK["soft"])
+    axes.xaxis.label.set(size=8, color=INK["soft"])
     axes.set_axisbelow(True)
-    axes.grid(axis="y", color=_INK["rule"])
+    axes.grid(axis="y", color=INK["rule"])
     for one in series:
         marker = "o" if len(one.points) <= DOTTED else ""
         across, up = zip(*one.points, strict=True)
-        colour = _INK.get(one.style, one.style)
+        colour = INK.get(one.style, one.style)
         axes.plot(across, up, color=colour, linewidth=1.2, marker=marker, markersize=3)
     return axes
 
@@ -81,8 +83,8 @@ def _ends(series: Sequence[Line]) -> str:
     )
 
 
-def _figure(title: str, axes: "Axes", series: Sequence[Line] = (), told: str = "") -> str:
-    """A plot with its title and a key; `told` says in words what is drawn."""
+def as_svg(title: str, axes: "Axes", series: Sequence[Line] = (), told: str = "") -> str:
+    """A plot in colours of `INK`, with its title and a key; `told` says in words what is drawn."""
     import matplotlib
 
     out = io.StringIO()
@@ -96,7 +98,7 @@ def _figure(title: str, axes: "Axes", series: Sequence[Line] = (), told: str = "
     drawn = "<svg" + drawn + "".join(one.partition("-->")[2] for one in behind)
     drawn = re.sub(r' id="(?:figure|axes|patch|text|line2d|[xy]tick|matplotlib)[\w.]*"', "", drawn)
     drawn = re.sub(r'(?:width|height)="[\d.]+pt"', "", drawn)
-    for name, ink in _INK.items():
+    for name, ink in INK.items():
         drawn = drawn.replace(ink, f"var(--{name})")
     label = escape(f"{title}: {told}" if told else title)
     drawn = drawn.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)

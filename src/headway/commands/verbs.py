@@ -26,6 +26,7 @@ VERBS = {
     "neighbours": "The words nearest to a word, by word vectors.",
     "analogy": "What is to one word as a second is to a third, by word vectors.",
     "similarity": "How near two words are, by word vectors.",
+    "map": "Chosen words on a plane, by word vectors: a picture or a page.",
     "embed": "A vector for every word of a text, as a model sees it there.",
     "distill": "A small translator that learns from what a large one writes.",
     "import": "A model from another program's file, as a run.",
@@ -46,6 +47,7 @@ HOMES = {
     "neighbours": "vectors",
     "analogy": "vectors",
     "similarity": "vectors",
+    "map": "vector_pictures",
     "import": "exchange",
     "export": "exchange",
 }
@@ -108,6 +110,10 @@ EXAMPLES = {
     "similarity": (
         "headway similarity runs/words king queen",
         "headway similarity vectors.txt --json < pairs",
+    ),
+    "map": (
+        "headway map runs/words --words words.txt --out map.html",
+        "headway map vectors.txt --words words.txt --method tsne --out map.png",
     ),
     "embed": (
         "headway embed runs/mine text.en --layer 2 --out vectors.safetensors",

@@ -1,0 +1,116 @@
+"""`headway map`: chosen words on a plane, as a picture or as a page."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from headway.commands.arguments import print_json, say
+from headway.commands.vectors import opened
+from headway.core.errors import ConfigError, DataError, RunError
+from headway.pages import refuse_no_place
+
+if TYPE_CHECKING:
+    from headway.vectors.in_play import PlaceInText
+    from headway.vectors.word_map import WordMap
+    from headway.vectors.word_vectors import WordVectors
+
+
+def map(
+    place: Path,
+    /,
+    *,
+    words: Path,
+    out: Path | None = None,
+    method: Literal["components", "tsne"] = "components",
+    sentence: str | None = None,
+    json: bool = False,
+) -> None:
+    """Chosen words on a plane, as a picture (.png) or as a page (.html) that says more.
+
+    Beside them are as many random vectors, put there by the same method: what looks like order in
+    those is chance. The page has one-hot vectors beside the learned ones, a look-up as a product of
+    matrices and, of a run of word vectors, the rows that learning from one place of a text changes.
+    It loads nothing, runs no script, and speaks English and Chinese.
+
+    Parameters
+    ----------
+    place
+        A run of word vectors or of a model that has some, or a file of them.
+    words
+        A file of words, one a line; a blank line or `# name` begins a group, which gets a colour.
+    out
+        Where the map goes; map.html in the run's folder, or here, if nothing is said.
+    method
+        components are the two directions in which the words differ most; tsne keeps neighbours
+        together and tells little of what is far.
+    sentence
+        The text in which rows are in play; without it the first that fits of the run's own.
+    json
+        Print what the map shows, as one JSON object on standard output.
+    """
+    from headway.vectors.word_map import read_groups, word_map
+
+    page = out or (place / "map.html" if place.is_dir() else Path("map.html"))
+    if page.suffix.lower() not in (".html", ".png"):
+        raise ConfigError(f"a map is a .png or a .html; got {page}. Try --out map.html.")
+    if json and out:
+        raise ConfigError("--out and --json are two ways to see a map. Leave one out.")
+    if not json:
+        refuse_no_place(page, "--out")
+    if sentence is not None and page.suffix.lower() == ".png":
+        raise ConfigError("--sentence is for the page; got a picture. Try --out map.html.")
+    asked, vectors = read_groups(words), opened(place)
+    found = word_map(vectors, asked, method)
+    if json:
+        print_json(found.as_dict())
+        return
+    for told, _ in found.told():
+        say(told)
+    _write(page, place, vectors, found, sentence)
+    print(f"map: {page}")
+
+
+def _write(
+    page: Path, place: Path, vectors: "WordVectors", found: "WordMap", sentence: str | None
+) -> None:
+    """The map as a file; says what it could not show."""
+    if page.suffix.lower() == ".png":
+        from headway.core.disk import disk_errors
+        from headway.inspection.attention_picture import EVERYDAY_GLYPHS, quiet_matplotlib
+        from headway.vectors.map_picture import save_map
+
+        with disk_errors(page), quiet_matplotlib():
+            lacking = save_map(found, page, f"Map of words: {place.name}", EVERYDAY_GLYPHS)
+        if lacking:
+            say(
+                f"no font of this machine has {lacking} of the letters: boxes stand for them. A "
+                "page has the letters of the browser: --out map.html"
+            )
+        return
+    from headway.core.disk import write_text
+    from headway.vectors import map_page
+
+    in_play = _in_play(place, sentence)
+    rows = np.stack([vectors.vector(found.words[i]) for i in map_page.examples(found)])
+    write_text(page, map_page.page(found, place.name, rows, in_play))
+
+
+def _in_play(place: Path, sentence: str | None) -> "PlaceInText | str":
+    """What a run of word vectors knows of a place in a text; why not, where it cannot be asked.
+
+    Raises DataError for a sentence that was asked for and has no such place.
+    """
+    from headway.tasks import brought_by_run
+
+    if not place.is_dir():
+        reason = "a file has the vectors of words, and not the matrix that they are learned with"
+    else:
+        try:
+            found: PlaceInText = brought_by_run(place, "map")(place, sentence)
+            return found
+        except (RunError, DataError) as error:
+            reason = str(error)
+    if sentence is not None:
+        raise DataError(f"--sentence needs a run of word vectors; {reason}. Leave it out.")
+    return reason
