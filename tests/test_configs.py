@@ -43,8 +43,11 @@ def trained(kind: TaskSpec, given: Sections, below: Sections, chosen: str = "") 
 def test_a_settings_file_leaves_nothing_to_the_preset_that_train_lays_below_it(path: Path) -> None:
     given = read_toml(path)
     kind = task_spec(task_of(given))
-    chosen, _ = kind.choose_preset(SMALL, None, False, presets_that_fit(kind, given))
-    assert trained(kind, given, kind.presets[chosen], chosen) == trained(kind, given, {})
+    if fitting := presets_that_fit(kind, given):
+        chosen, _ = kind.choose_preset(SMALL, None, False, fitting)
+        assert trained(kind, given, kind.presets[chosen], chosen) == trained(kind, given, {})
+    else:
+        assert trained(kind, given, {}) == Settings.of(given, kind)
 
 
 @every_file
@@ -60,7 +63,7 @@ def test_every_settings_file_is_accepted_and_names_its_data_from_where_one_stand
         for file in values
         if isinstance(file, Path)
     ]
-    assert len(files) in (2, 4)
+    assert len(files) in (1, 2, 4)
     assert not any(file.is_absolute() for file in files)
 
 

@@ -21,7 +21,8 @@ def export(run: Path, place: Path, /, *, to: str) -> None:
         ctranslate2: a Transformer for CTranslate2, with its vocabulary beside it. marian, pegasus:
         a Transformer for Hugging Face's `transformers`, of post-norm and of pre-norm. (These three
         need the extra `export`.) arpa: a model of n-grams for kenlm, SRILM and others. word2vec,
-        word2vec-binary: the word vectors of an NNLM in word2vec's two formats. tensorboard: loss,
+        word2vec-binary, glove: word vectors in word2vec's two formats and in GloVe's, packed where
+        the file ends in .gz. tensorboard: loss,
         score and learning rate of a training, also while it goes on (the extra `tensorboard`).
     """
     from headway.commands.arguments import say
@@ -54,15 +55,16 @@ def import_(
     kind
         marian: a folder with a Marian model as Hugging Face's `transformers` keeps it, such as one
         of OPUS-MT's (needs the extra `sentencepiece`). arpa: a model of n-grams, as kenlm, SRILM
-        and others write it; packed (.gz) or not.
+        and others write it; packed (.gz) or not. word2vec, word2vec-binary, glove: a file of word
+        vectors, packed or not.
     place
         The folder or file, on this machine. One that is cut, or is not as it says, is refused with
         what is wrong in it.
     out
         The run folder.
     unit
-        Of an ARPA file: what its words are. Else they are characters if white space is one of them
-        (written as ▁), and words if not.
+        Of an ARPA file or of vectors: what its words are. Else they are words; of an ARPA file
+        characters if white space is one of them (written as ▁).
     """
     from headway.commands.arguments import say
     from headway.core.setting_errors import unknown_name

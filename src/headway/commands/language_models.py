@@ -24,7 +24,7 @@ from headway.operations.option_errors import settled
 
 if TYPE_CHECKING:
     from headway.language_models.evaluation import Evaluation
-    from headway.language_models.trained import LineScore, TrainedLanguageModel
+    from headway.language_models.trained import LineScore
 
 
 def score(
@@ -121,10 +121,11 @@ def predict(
     run: Path,
     /,
     *text: Unread,
+    context: str = "",
     top: int = 10,
     json: bool = False,
 ) -> None:
-    """The next tokens of a text, with their probabilities.
+    """The next tokens of a text, or the words of a gap in it, with their probabilities.
 
     Over the whole vocabulary they sum to 1. `▁` is a space in front of a word, </s> the end of the
     line.
@@ -132,28 +133,37 @@ def predict(
     Parameters
     ----------
     run
-        Folder of a trained language model.
+        Folder of a trained language model, or of word vectors: cbow fills a gap, skip-gram tells
+        what stands around a word.
     text
-        What stands before; without it, each line of standard input. Beside it, any setting as a
-        flag: --runtime.threads 1.
+        What stands before; of cbow a text with one gap, "我 是 最 _ 的 Nick"; without it, each line
+        of standard input. Beside it, any setting as a flag: --runtime.threads 1.
+    context
+        In its stead, of skip-gram: the word around which others stand.
     top
         How many; 0 for the whole vocabulary.
     json
         Print one JSON object: {"next": [{"token", "prob"}]}; of several lines {"predictions":
-        [{"text", "next"}]}.
+        [{"text", "next"}]}. Of word vectors "next" is "words".
     """
     if top < 0:
         raise ConfigError(f"--top is a number of tokens, 0 for all; got {top}. Try --top 10.")
-    model, given = model_and_given(run, predict, text)
+    model, given = model_and_given(run, predict, text, asked="--context" if context else "")
+    if context and given is not None:
+        raise ConfigError(
+            f"--context asks about a word in a text's stead; got {given[:60]!r} as well. Leave one "
+            "of them out."
+        )
+    likeliest_of, given = (model.around, context) if context else (model.next, given)
     texts = chain.from_iterable(chunks_of(None)) if given is None else iter([given])
     found = []
     for one in texts:
         for doubt in model.doubts(one):
             say(doubt)
-        likeliest = model.next(one, top)
+        likeliest = likeliest_of(one, top)
         if json:
             listed = [{"token": token, "prob": prob} for token, prob in likeliest]
-            found.append({"text": one, "next": listed})
+            found.append({"text": one, model.tells: listed})
             continue
         if given is None:
             print(one)
@@ -162,7 +172,8 @@ def predict(
         if given is None:
             print()
     if json:
-        whole = {"next": found[0]["next"]} if given is not None else {"predictions": found}
+        key = model.tells
+        whole = {key: found[0][key]} if given is not None else {"predictions": found}
         print_json(whole)
 
 
@@ -245,10 +256,11 @@ def generate(
 
 
 def model_and_given(
-    run: Path, verb: Callable[..., object], given: Sequence[str]
-) -> "tuple[TrainedLanguageModel, str | None]":
-    """The run's language model, and the one file or text that `verb` was given, if any; settings
-    of [runtime] may stand around it. Raises ConfigError for others, and for more than one."""
+    run: Path, verb: Callable[..., object], given: Sequence[str], *, asked: str = ""
+) -> tuple[Any, str | None]:
+    """What the run's task brings to a verb, or to an option of it that is `asked` for, such as a
+    `TrainedLanguageModel`; and the one file or text that `verb` was given, if any; settings of
+    [runtime] may stand around it. Raises ConfigError for others, and for more than one."""
     from headway.tasks import brought_by_run
 
     named, flags = apart(given)
@@ -261,7 +273,7 @@ def model_and_given(
             f"{verb.__name__} takes one at a time; got {named[0]!r} and {named[1]!r}. "
             "A text of several words is put in quotes."
         )
-    opened = brought_by_run(run, verb.__name__)
+    opened = brought_by_run(run, f"{verb.__name__} {asked}".strip())
     model = opened.load(run, device=runtime.device, precision=runtime.precision)
     return model, named[0] if named else None
 

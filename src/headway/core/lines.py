@@ -63,23 +63,26 @@ def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
         raise DataError(f"cannot read {path}: {error.strerror or error}. Check the disk.") from None
 
 
-def read_lines(path: Path, mended: Counter[str] | None = None) -> Iterator[str | None]:
-    """Each line of a UTF-8 file without its line end; None for one of more than 1 MiB.
+def read_lines(
+    path: Path, mended: Counter[str] | None = None, *, parted: bool = False
+) -> Iterator[str | None]:
+    """Each line of a UTF-8 file without its line end; None for one of more than 1 MiB, or, where it
+    may be `parted`, one piece after the other, parted at spaces.
 
     `\\r\\n` ends a line as `\\n` does, and a byte order mark at the start is removed; `mended`
     counts both. No other character ends a line, so that line 7 here is line 7 of every other tool.
     Raises DataError: not a readable file, not UTF-8 (with line and byte), or a damaged `.gz`.
     """
     mended = Counter() if mended is None else mended
-    for line, raw in enumerate(raw_lines(path), start=1):
+    for line, raw in enumerate(raw_lines(path, parted=parted), start=1):
         yield None if raw is None else _decode(raw, line, path, mended)
 
 
-def raw_lines(path: Path) -> Iterator[bytes | None]:
-    """Each line of a file of any encoding, without its `\\n`; None for one of more than 1 MiB.
+def raw_lines(path: Path, *, parted: bool = False) -> Iterator[bytes | None]:
+    """Each line of a file of any encoding, without its `\\n`; of one of more than 1 MiB the same.
     Raises DataError: not a readable file, nothing in it, or a damaged `.gz`."""
     with open_bytes(path) as file:
-        yield from bounded_lines(file)
+        yield from bounded_lines(file, parted=parted)
         if not file.tell():
             raise _empty(path, "unpacks to nothing")
 
@@ -94,15 +97,20 @@ def printable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def bounded_lines(file: io.BufferedIOBase) -> Iterator[bytes | None]:
-    """Lines without `\\n`; None stands for one of more than `MAX_LINE_BYTES`."""
-    read = file.readline
-    while raw := read(MAX_LINE_BYTES + 1):
+def bounded_lines(file: io.BufferedIOBase, *, parted: bool = False) -> Iterator[bytes | None]:
+    """Lines without `\\n`; None stands for one of more than `MAX_LINE_BYTES`, which may be `parted`
+    at its spaces."""
+    rest = b""
+    while raw := rest + file.readline(MAX_LINE_BYTES + 1 - len(rest)):
+        rest = b""
         if raw[-1] == 0x0A or len(raw) <= MAX_LINE_BYTES:  # the last one may have no line end
             yield raw.removesuffix(b"\n")
+        elif parted and b" " in raw:
+            piece, _, rest = raw.rpartition(b" ")
+            yield piece
         else:
             while raw and raw[-1] != 0x0A:
-                raw = read(MAX_LINE_BYTES)
+                raw = file.readline(MAX_LINE_BYTES)
             yield None
 
 

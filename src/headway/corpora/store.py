@@ -224,11 +224,12 @@ def cached_store(
     max_length: int = 0,
     root: Path | None = None,
     say: Say = silent,
+    known: Callable[[], dict[str, Any]] = dict,
 ) -> Store:
     """The store of any rows of texts, one text for each side, made once and found in the cache.
 
     `depends_on` is everything that rows and ids depend on (checksums, fingerprints, settings). What
-    was dropped is counted by reason in `Store.content["dropped"]`.
+    was dropped is counted by reason in `Store.content["dropped"]`; `known` as in `write_store`.
 
     Raises:
         DataError: the disk is full or the cache cannot be written.
@@ -244,6 +245,6 @@ def cached_store(
         found = encode_rows(
             rows(), encoders, texts=lambda row: row, max_length=max_length, on_drop=drop
         )
-        write_store(found, directory, encoders, known=lambda: {"dropped": dropped})
+        write_store(found, directory, encoders, known=lambda: {"dropped": dropped, **known()})
 
     return made_once(directory, lambda: Store(directory), make, say)

@@ -59,6 +59,8 @@ class ReadingReport:
 
     files: Sequence[Path]
     cut: Callable[[str], str] = str
+    parted: bool = False
+    """Whether a line of more than 1 MiB is read in pieces, and not left out."""
     n_lines: int = 0
     """With text in them."""
     n_blank: int = 0
@@ -78,7 +80,7 @@ class ReadingReport:
         self.n_files_ended = 0
         for path in self.files:
             due = False  # a blank line is told once there is text behind it, and text before
-            for line in read_lines(path):
+            for line in read_lines(path, parted=self.parted):
                 if line is None:
                     self.n_too_long += 1
                 elif not line.strip():

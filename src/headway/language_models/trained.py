@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast, overload
+from typing import Any, ClassVar, NamedTuple, cast, overload
 
 import torch
 from jaxtyping import Float
@@ -59,6 +59,9 @@ class WrittenToken(NamedTuple):
 
 class TrainedLanguageModel:
     """A language model that `headway train --task language-model` made."""
+
+    tells: ClassVar[str] = "next"
+    """What `next` is called in `headway predict --json`."""
 
     def __init__(self, opened: LoadedRun) -> None:
         """Take an opened run; `TrainedLanguageModel.load` opens one."""

@@ -69,12 +69,14 @@ PAIRS = {
 """What is read."""
 
 FLAGS = {
-    "task": ShortFlag("run", "What is learned: translation (if left out) or language-model."),
+    "task": ShortFlag(
+        "run", "What is learned: translation (if left out), language-model or word-vectors."
+    ),
     **PAIRS,
     "corpus": ShortFlag(
         "data",
-        "With --task language-model: text file(s), one sentence or paragraph a line; .gz too. "
-        "Blank lines part documents.",
+        "With --task language-model or word-vectors: text file(s), one sentence or paragraph a "
+        "line; .gz too. Blank lines part documents.",
         many=True,
     ),
     "valid_corpus": ShortFlag(

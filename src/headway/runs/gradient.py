@@ -89,6 +89,7 @@ def begin(run: Run) -> None:
 def build_trainer(run: Run, reporter: Reporter) -> Trainer[Any]:
     """Model, the same in float32, task and optimizer, all from the run's seed."""
     settings, dtype = run.settings.training, run.runtime.dtype
+    assert run.spec.task, "what learns by gradient has one"
     task = run.spec.task(run.settings, run.data, run.runtime)
     eval_model, model = drawn(run), drawn(run)
     return trainer_of(model, eval_model, task, run.folder, settings, dtype=dtype, reporter=reporter)

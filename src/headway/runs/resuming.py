@@ -70,7 +70,8 @@ def refuse_changes(
     had, began, below = settings.sections(), asked.get("sections", {}), Sections()
     if request.preset and request.preset != asked.get("preset"):
         below = preset(spec, request.preset, request.sections)
-    base, made_since = merge(below), {"training": {"plans": ()}}
+    made_since = {"training": {"plans": ()}} if "plans" in had["training"] else Sections()
+    base = merge(below)
     if settings.training.budget:
         base.get("training", {}).pop("max_steps", None)  # the budget's length stands
     given = merge(base, request.sections)

@@ -35,7 +35,7 @@ class RunSection:
     """Section [run]: what kind of run this is."""
 
     task: str = TRANSLATION
-    """What is learned: translation or language-model."""
+    """What is learned: translation, language-model or word-vectors."""
     finished: bool = False
     """Written when training is over and the model is scored."""
     below_use: str = ""

@@ -234,10 +234,11 @@ class TaskSpec:
     sizes: Callable[[Any], Sizes]
     build: Callable[[Settings, Any], "nn.Module"]
     """The model of a run, given its vocabulary, with weights drawn from torch's generator."""
-    task: Callable[[Settings, Any, Runtime], Any]
-    """What the training loop asks for: a `headway.core.training_interfaces.Task`."""
 
     # What follows may be left out.
+    task: Callable[[Settings, Any, Runtime], Any] | None = None
+    """What the training loop asks for: a `headway.core.training_interfaces.Task`; none where
+    nothing is learned by gradient."""
     complete: Callable[[Sections, Settings, Any], Sections] = files_alone
     """Settings that only the data tell, as they are to be stored: names, sizes, `absolute` [data].
     The first argument is what was set, by the user or a preset."""

@@ -19,6 +19,7 @@ from headway.runs.task_spec import TaskSpec
 TASKS = {
     "translation": "headway.translation",
     "language-model": "headway.language_models",
+    "word-vectors": "headway.word2vec",
 }
 """The module of each task, in which its `VERBS` are; a run that says no task is of the first."""
 

@@ -15,7 +15,8 @@ class Word2Vec(nn.Module):
     """Q, a vector for each word, and the vectors of the outputs that they are multiplied with.
 
     `vectors` is drawn from the uniform distribution between -1/2d and 1/2d, `outputs` is zero, as
-    in word2vec. With hierarchical softmax row i of `outputs` is inner node i of the tree.
+    in word2vec. With hierarchical softmax row i of `outputs` is inner node i of the tree. `counts`
+    says how often each word occurred: noise and tree follow from it.
     """
 
     def __init__(
@@ -32,6 +33,8 @@ class Word2Vec(nn.Module):
         self.vectors = nn.Parameter(torch.empty(shape))
         nn.init.uniform_(self.vectors, -0.5 / config.d_model, 0.5 / config.d_model)
         self.outputs = nn.Parameter(torch.zeros(shape))
+        self.counts: Int[Tensor, " vocabulary"]
+        self.register_buffer("counts", torch.zeros(vocabulary_size, dtype=torch.int64))
 
     def hidden(self, context: Int[Tensor, "batch words"]) -> Float[Tensor, "batch d_model"]:
         """What the outputs are multiplied with: the mean of the vectors of a context (CBOW), or of

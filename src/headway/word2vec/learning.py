@@ -1,0 +1,346 @@
+"""Learning word vectors: what `headway.runs.task_spec.Learner` is for them.
+
+Stretches of the corpus go to `headway.word2vec.updates` in the order of the text, each to whichever
+thread is free; the rate falls in a line from the first to the last. One thread gives the same bits,
+stopped or not. Several change the same vectors without locks (Recht et al. 2011): as good, but no
+two trainings are alike.
+"""
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, replace
+from queue import SimpleQueue
+from typing import Any, cast
+
+import numpy as np
+import torch
+
+from headway.core import checkpoint
+from headway.core.disk import DiskError, refuse_full
+from headway.core.errors import ConfigError, HeadwayError, StoppedError, command
+from headway.core.learning import clock, drawn
+from headway.core.tensor_files import save_tensors
+from headway.core.trainer import MARGIN_BYTES, n_bytes_of
+from headway.core.training_interfaces import Progress, Reporter
+from headway.operations.recovery import wait_for_room
+from headway.operations.time_budget import seconds
+from headway.runs.console import ConsoleReporter, stop_on_signal
+from headway.runs.fitting import SURE
+from headway.runs.parent import Parent
+from headway.runs.settings import Settings
+from headway.runs.task_spec import Learned, Learner, Run
+from headway.word2vec.corpus import VectorCorpus
+from headway.word2vec.model import Word2Vec
+from headway.word2vec.objective import Counted, Objective, Updates
+from headway.word2vec.training import VectorTraining
+from headway.word2vec.updates import updates
+
+RATES = {"cbow": 0.05, "skip-gram": 0.025}
+"""Where none is set: word2vec's own."""
+SEEN, LEAST_PASSES, MOST_PASSES = 20_000_000, 5, 50
+"""Words to train on where no length is set: vectors of a small corpus need more passes."""
+MOST_LINES = 500
+"""In metrics.jsonl."""
+CHECKPOINT_S = 300.0
+"""Between checkpoints where no number of stretches is set: they change nothing that is learned."""
+SHOWN_S = 0.5
+"""Between two moves of the bar."""
+REHEARSED_S = 2.0
+"""How long the speed is measured, of a budget a tenth at most."""
+
+
+class VectorTrainer:
+    """Makes the updates of a run, saves where it is, and tells how it goes."""
+
+    def __init__(self, run: Run, reporter: Reporter) -> None:
+        self.run, self.reporter, self.folder = run, reporter, run.folder
+        self.corpus: VectorCorpus = run.data
+        self.settings: VectorTraining = run.settings.training
+        seed, self.threads = run.settings.runtime.seed, run.runtime.threads
+        model = drawn(lambda: run.spec.build(run.settings, run.data.vocabulary), seed, CPU)
+        self.model = cast(Word2Vec, model).requires_grad_(False)
+        self.model.counts.copy_(torch.from_numpy(self.corpus.counts))
+        self.updates = self.updates_of(seed)
+        self.progress = Progress(counts={"words": 0})
+        self.last_step = self.settings.last_step(len(self.corpus))
+        self.interval = -(-self.last_step // MOST_LINES)
+        n_ids, (passes, rest) = self.corpus.n_ids, divmod(self.last_step, len(self.corpus))
+        self.before = np.concatenate([[0], np.cumsum(n_ids)])
+        self.n_planned = passes * int(self.before[-1]) + int(self.before[rest])
+        self.clock = self.saved = self.shown = time.monotonic()
+        self.since_shown = 0
+        self.stop_asked: Callable[[], bool] = lambda: False
+        self.n_bytes_due = 0
+        self.free = SimpleQueue[int]()
+        for thread in range(self.threads):
+            self.free.put(thread)
+
+    def updates_of(self, seed: int) -> Updates:
+        """What changes the model's two matrices in place."""
+        model, config = self.model, self.run.settings.model
+        objective = Objective(
+            direction=model.direction,
+            window=config.window,
+            negatives=config.negatives,
+            hierarchical=config.objective == "hierarchical-softmax",
+            thin=self.settings.thin,
+        )
+        matrices = model.vectors.numpy(), model.outputs.numpy()
+        return updates(*matrices, self.corpus.counts, objective, seed=seed, threads=self.threads)
+
+    def rate(self, step: int) -> float:
+        """The learning rate when so many stretches are learned."""
+        passes, rest = divmod(step, len(self.corpus))
+        n_done = passes * int(self.before[-1]) + int(self.before[rest])
+        first, last = self.settings.learning_rate, self.settings.last_rate
+        return first + (last - first) * n_done / self.n_planned
+
+    def learn_stretch(self, step: int) -> Counted:
+        """The update after so many others, on a thread that is free."""
+        stretch = self.corpus.stretch(step % len(self.corpus))
+        thread = self.free.get()
+        try:
+            rates = self.rate(step), self.rate(step + 1)
+            return self.updates.update(*stretch, *rates, thread=thread)
+        finally:
+            self.free.put(thread)
+
+    def learned(self, steps: Iterator[int]) -> Iterator[Counted]:
+        """Some stretches, on all threads; what each has counted, in order.
+
+        What is under way when the iterator is closed is still learned, and not told.
+        """
+        with ThreadPoolExecutor(self.threads) as pool:
+            waiting = deque[Future[Counted]]()
+            for step in steps:
+                waiting.append(pool.submit(self.learn_stretch, step))
+                if len(waiting) > self.threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+    def train(self, stop_asked: Callable[[], bool]) -> None:
+        """Learn to the end, or until `stop_asked`; either way a checkpoint is on the disk."""
+        self.stop_asked, stop = stop_asked, False
+        self.clock = self.saved = self.shown = time.monotonic()
+        while not (self.progress.finished or stop):
+            stop = self.advance()
+            self.save()
+
+    def advance(self) -> bool:
+        """Learn until a checkpoint is due; whether to stop, which was asked for."""
+        stop = due = False
+
+        every, begun = self.settings.checkpoint_every, self.progress.step
+        limit = min(self.last_step, (begun // every + 1) * every) if every else self.last_step
+
+        def until_due() -> Iterator[int]:
+            for step in range(begun, limit):
+                if stop or due:
+                    return
+                yield step
+
+        for counted in self.learned(until_due()):
+            self.take_in(counted)
+            stop = stop or self.stop_asked()
+            due = due or (not every and time.monotonic() - self.saved > CHECKPOINT_S)
+        self.progress.finished = self.progress.step >= self.last_step
+        return stop and not self.progress.finished
+
+    def take_in(self, counted: Counted) -> None:
+        """Count a stretch that was learned, and tell of it where that is due."""
+        progress = self.progress
+        progress.step += 1
+        progress.counts["words"] += counted.n_words
+        progress.sums["loss"] += counted.nats
+        progress.sums["units"] += counted.n_pairs
+        self.since_shown += counted.n_words
+        now = time.monotonic()
+        progress.time_s, self.clock = progress.time_s + now - self.clock, now
+        if now - self.shown >= SHOWN_S or progress.step == self.last_step:
+            speed = self.since_shown / max(now - self.shown, 1e-9)
+            self.reporter.step(
+                progress, loss=self.loss(), speed=speed, unit="words", last_step=self.last_step
+            )
+            self.shown, self.since_shown = now, 0
+        if progress.step % self.interval == 0 or progress.step == self.last_step:
+            self.log()
+
+    def loss(self) -> float:
+        """Nats per pair since the last line of metrics.jsonl.
+
+        Raises HeadwayError where it is no finite number.
+        """
+        sums = self.progress.sums
+        loss = sums["loss"] / max(sums["units"], 1)
+        if not math.isfinite(loss):
+            raise HeadwayError(
+                f"The loss must stay finite; it is {loss} at step {self.progress.step}. Lower "
+                "--training.learning-rate; the last checkpoint is whole."
+            )
+        return loss
+
+    def log(self) -> None:
+        """One line of metrics.jsonl."""
+        progress = self.progress
+        line = {
+            "step": progress.step,
+            "time_s": round(progress.time_s, 3),
+            **progress.counts,
+            "loss": round(self.loss(), 5),
+            "learning_rate": self.rate(progress.step),
+        }
+        progress.sums = Progress().sums
+        self.put_down(lambda: self.folder.log(line), 1000)
+
+    def put_down(self, write: Callable[[], None], n_bytes: int) -> None:
+        """Write to the run folder, once the disk has room. Raises DiskError where it never has."""
+        self.n_bytes_due = n_bytes + MARGIN_BYTES
+        while True:
+            try:
+                refuse_full(self.folder.path, self.n_bytes_due)
+                return write()
+            except DiskError as error:
+                if not wait_for_room(self, error):
+                    raise
+
+    # -- checkpoints ------------------------------------------------------------------------------
+
+    def save(self) -> None:
+        """A checkpoint that `resume` can go on from; of older ones the last is kept."""
+        self.loss()
+        progress, weights = self.progress, self.tensors()
+        random = torch.from_numpy(self.updates.state().view(np.int64))
+        state = {"progress": asdict(progress)}
+
+        def write() -> None:
+            self.folder.keep_log()
+            folder = self.folder.checkpoints
+            checkpoint.write(folder, progress.step, weights, {"random": random}, state)
+
+        self.put_down(write, n_bytes_of(weights))
+        recent = checkpoint.resumable(self.folder.checkpoints)[-2:]
+        checkpoint.keep_only(self.folder.checkpoints, to_resume=recent, weights=())
+        self.saved = time.monotonic()
+
+    def resume(self) -> bool:
+        """Be as at the newest whole checkpoint; False when there is none."""
+        saved = checkpoint.read_newest(self.folder.checkpoints, self.reporter.say)
+        self.folder.cut_log(saved.step if saved else -1)
+        if saved is None:
+            return False
+        self.take(saved.weights)
+        self.updates.set_state(saved.resume["random"].numpy().view(np.uint64))
+        self.progress = Progress(**saved.state["progress"])
+        return True
+
+    def take(self, weights: dict[str, torch.Tensor]) -> None:
+        """Begin with these vectors."""
+        for name in ("vectors", "outputs"):
+            getattr(self.model, name).copy_(weights[name])
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """What is saved of the model."""
+        return dict(self.model.state_dict())
+
+
+CPU = torch.device("cpu")
+
+
+def fit(run: Run) -> Settings:
+    """The run's settings with rate and length, where they were left open."""
+    training: VectorTraining = run.settings.training
+    rate = training.learning_rate or RATES[run.settings.model_type]
+    if rate < training.last_rate:
+        raise ConfigError(
+            f"the learning rate falls: training.last_rate {training.last_rate:g} must be at most "
+            f"training.learning_rate {rate:g}. Leave one of them out."
+        )
+    training = replace(training, learning_rate=rate)
+    if training.budget and not (training.max_steps or training.epochs):
+        return replace(run.settings, training=within_budget(run, training))
+    if training.budget:
+        run.say(f"a length was asked for: the budget of {training.budget} does not shorten it")
+    if not (training.max_steps or training.epochs):
+        n_ids = run.spec.sizes(run.data).per_pass
+        epochs = min(max(-(-SEEN // n_ids), LEAST_PASSES), MOST_PASSES)
+        run.say(f"{epochs} times through the corpus of {n_ids:,} words, ends of lines included")
+        training = replace(training, epochs=epochs)
+    return replace(run.settings, training=training)
+
+
+def within_budget(run: Run, training: VectorTraining) -> VectorTraining:
+    """As many stretches as the time allows, at the speed that is measured on the first ones."""
+    corpus: VectorCorpus = run.data
+    budget_s = cast(float, seconds(training.budget))
+    settings = replace(run.settings, training=replace(training, max_steps=10**9))
+    trainer = VectorTrainer(replace(run, settings=settings), cast(Any, None))
+    begun, for_s = time.monotonic(), min(REHEARSED_S, budget_s / 10)
+    steps = iter(lambda: time.monotonic() - begun > for_s, True)  # until it is over
+    n_timed = sum(1 for _ in trainer.learned(n for n, _ in enumerate(steps)))
+    step_s = (time.monotonic() - begun) / n_timed
+    left_s = SURE * (budget_s - (time.monotonic() - run.started))
+    most = MOST_PASSES * len(corpus)
+    n_steps = min(max(1, math.floor(left_s / step_s)), most)
+    passes = n_steps / len(corpus)
+    speed = corpus.n_ids.mean() / step_s
+    why = f"at {speed:,.0f} words/s that takes about {n_steps * step_s / 60:.0f} min"
+    if n_steps == most:
+        why += "; more would bring nothing"
+    run.say(f"{n_steps:,} stretches ({passes:.1f} times through the corpus): {why}")
+    if passes < 1:
+        run.say("WARNING: the budget ends before the corpus does: only its beginning is read")
+    return replace(training, max_steps=n_steps)
+
+
+def learn(run: Run, resume: bool) -> Learned:
+    """Learn to the end and leave the model.
+
+    Raises StoppedError after Ctrl-C, SIGTERM or SIGHUP, with everything saved.
+    """
+    reporter = ConsoleReporter(run.settings.training.last_step(len(run.data)))
+    if run.runtime.threads > 1:
+        run.say(
+            f"{run.runtime.threads} threads change the same vectors without locks: no two "
+            "trainings are alike. --runtime.threads 1 repeats to the bit"
+        )
+    with reporter.bar:
+        trainer = VectorTrainer(run, reporter)
+        begin(trainer, resume)
+        with stop_on_signal(reporter.say) as stop_asked:
+            trainer.train(stop_asked)
+    progress, folder = trainer.progress, run.folder
+    if not progress.finished:
+        raise StoppedError(
+            f"stopped at step {progress.step:,} of {trainer.last_step:,}, saved. "
+            f"Go on with: {command('train', '--out', folder.path, '--resume')}"
+        )
+    weights = trainer.tensors()
+    trainer.put_down(lambda: save_tensors(weights, folder.model), n_bytes_of(weights))
+    n_words, passes = progress.counts["words"], progress.step / len(run.data)
+    per_s = n_words / max(progress.time_s, 1e-9)
+    return Learned(
+        "as they were at the end",
+        f"{n_words:,} words, {passes:.4g} times through the corpus, {clock(progress.time_s)}\n"
+        f"({per_s:,.0f} words/s), seed {run.settings.runtime.seed}, on "
+        f"{run.runtime.threads} CPU thread{'s'[: run.runtime.threads > 1]}.",
+    )
+
+
+def begin(trainer: VectorTrainer, resume: bool) -> None:
+    """Where a checkpoint is, else as drawn, or with the vectors of another run."""
+    run = trainer.run
+    if resume and trainer.resume():
+        run.say(f"goes on from step {trainer.progress.step:,}")
+        return
+    if resume:
+        run.say("no checkpoint yet: starts at step 0")
+    if run.settings.training.init_from:
+        trainer.take(Parent.of_record(run.folder).weights())
+
+
+LEARNER = Learner(fit, learn)
+"""One of the ways to learn: see `headway.runs.gradient.GRADIENT`."""

@@ -1,0 +1,174 @@
+"""`headway predict`: CBOW fills a gap in a text, skip-gram tells what stands around a word."""
+
+import re
+from itertools import chain
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import NDArray
+
+from headway.core.config import build
+from headway.core.errors import ConfigError, RunError, command
+from headway.language_models.units import TokenUnit
+from headway.operations.argument_types import refuse_no_unicode, string
+from headway.operations.shipped import open_folder
+from headway.tokenizers.words import Words
+from headway.word2vec.noise import huffman_tree
+from headway.word2vec.run_vectors import mapped
+from headway.word2vec.settings import Word2VecConfig
+
+GAP = "_"
+POWER = 0.75
+"""Noise is drawn in proportion to this power of counts: as in `headway.word2vec.noise`."""
+
+
+class LikelyWord(NamedTuple):
+    """What may stand in a gap, or around a word."""
+
+    token: str
+    prob: float
+
+
+class WordPredictor:
+    """The vectors and outputs of a run, by which words predict each other.
+
+    Trained with negative sampling, outputs tell words from noise: the logit of a word is
+    log P(word | context) - log noise(word), give or take a constant (Levy and Goldberg 2014). So
+    what is told adds log noise, and the softmax over all words is P.
+    """
+
+    tells: ClassVar[str] = "words"
+
+    def __init__(self, run: Path) -> None:
+        """Open a run; its matrices stay on the disk until they are looked at."""
+        folder = open_folder(run)
+        folder.refuse_damaged()
+        sections = folder.settings()
+        self.run, self.vocabulary = run, Words.load(folder.tokenizer)
+        self.direction = str(sections["model"].pop("type"))
+        self.config = build(Word2VecConfig, sections["model"], section="model")
+        self.vectors, self.outputs, self.counts = (
+            mapped(folder, name) for name in ("vectors", "outputs", "counts")
+        )
+        text = sections["text"]
+        self.unit = TokenUnit(text["unit"], text["segmenter"])
+        if not self.counts.any():
+            raise RunError(
+                "words predict each other by vectors of inputs and of outputs; a file of word "
+                f"vectors, which {run} was imported from, has the first alone. Train a run: "
+                "headway train --task word-vectors"
+            )
+
+    @classmethod
+    def load(
+        cls, run: str | Path, *, device: Any = "auto", precision: Any = "auto"
+    ) -> "WordPredictor":
+        """Open a finished run; one product with a matrix needs no other device.
+
+        Raises RunError where there is none, or it is damaged.
+        """
+        return cls(Path(run))
+
+    def doubts(self, text: str) -> list[str]:
+        """What is to be said of a text before anything is predicted; nothing of most."""
+        words = [word for side in self.sides(text) for word in side]
+        unknown = [word for word in words if not self.vocabulary.has(word)]
+        if not 0 < len(unknown) < len(words):
+            return []
+        return [f"without a vector, so nothing is predicted from it: {word}" for word in unknown]
+
+    def next(self, text: str, top: int = 10) -> list[LikelyWord]:
+        """The likeliest words of the gap in a text, or around the one word of a text; 0: all.
+
+        Raises ConfigError for what this kind of model does not tell, and for no known word.
+        """
+        if self.direction == "skip-gram" and GAP not in text:
+            return self.around(text, top)
+        return self.fill(text, top)
+
+    def fill(self, text: str, top: int = 10) -> list[LikelyWord]:
+        """The likeliest words of the gap in a text, by the known ones within the window around it;
+        raises as `next`."""
+        before, behind = self.sides(text)
+        if self.direction != "cbow":
+            raise self.other(
+                "cbow", "a gap is filled by a model of the type cbow", "predict RUN WORD"
+            )
+        window = self.config.window
+        near = [*filter(self.vocabulary.has, before)][-window:]
+        near += [*filter(self.vocabulary.has, behind)][:window]
+        return self.likeliest(near, top)
+
+    def around(self, word: str, top: int = 10) -> list[LikelyWord]:
+        """The likeliest words around one word; raises as `next`."""
+        if self.direction != "skip-gram":
+            rule = "what stands around a word is told by a model of the type skip-gram"
+            raise self.other("skip-gram", rule, "predict RUN 'some _ text'")
+        known = self.vocabulary.has(word.strip())
+        words = [word.strip()] if known else [*chain.from_iterable(self.sides(word))]
+        if len(words) != 1:
+            raise ConfigError(
+                f"what stands around one word is told; got {len(words)}: {word[:60]!r}. Ask for "
+                "one at a time."
+            )
+        return self.likeliest(words, top)
+
+    def other(self, direction: str, rule: str, usage: str) -> ConfigError:
+        """What refuses a question that the other type of model answers."""
+        train = command("train", "--task", "word-vectors", "--model.type", direction)
+        return ConfigError(
+            f"{rule}; {self.run} is one of the type {self.direction}. Train one: {train}. This one "
+            f"is asked by: headway {usage}"
+        )
+
+    def sides(self, text: str) -> tuple[list[str], list[str]]:
+        """The words before the gap and behind it. Without a gap all are before it.
+
+        Raises ConfigError where there is more than one gap, or none in a text of several words.
+        """
+        refuse_no_unicode(text := string(text, "text"))
+        parts = re.split(rf"(?<!\S){GAP}(?!\S)", text)
+        if len(parts) == 1:  # no spaces around it
+            parts = text.split(GAP)
+        if len(parts) > 2 or (len(parts) == 1 and self.direction == "cbow"):
+            raise ConfigError(
+                f"{GAP} stands for the one word that is asked for; got {text[:60]!r} with "
+                f"{len(parts) - 1} of them. Try: headway predict RUN 'I ate an {GAP} today'"
+            )
+        cut = self.unit.cut
+        words = [[w for w in self.vocabulary.split(cut(p)) if not w.isspace()] for p in parts]
+        return words[0], words[1] if len(words) > 1 else []
+
+    def likeliest(self, words: list[str], top: int) -> list[LikelyWord]:
+        """The words that some others predict together, likeliest first; 0: all, which sum to 1."""
+        ids = [one for word in words for one in self.vocabulary.encode(word)]
+        ids = [one for one in ids if self.counts[one]]
+        if not ids:
+            raise ConfigError(
+                f"words are predicted by words that have vectors; got {' '.join(words)[:60]!r}. "
+                f"See which have: {command('export', self.run, 'words.txt', '--to', 'word2vec')}"
+            )
+        hidden = self.vectors[ids].mean(0, dtype=np.float64)
+        hierarchical = self.config.objective == "hierarchical-softmax"
+        logits = self.by_tree(hidden) if hierarchical else self.by_noise(hidden)
+        odds = np.exp(logits - logits.max())
+        probs = odds / odds.sum()
+        n_words = int((self.counts > 0).sum())
+        best = np.argsort(-probs, kind="stable")[: min(top or n_words, n_words)]
+        pieces = self.vocabulary.pieces(best.tolist())
+        return [LikelyWord(*pair) for pair in zip(pieces, probs[best].tolist(), strict=True)]
+
+    def by_noise(self, hidden: Float[NDArray, " size"]) -> Float[NDArray, " vocabulary"]:
+        """log P of each word, give or take a constant."""
+        with np.errstate(divide="ignore"):
+            return self.outputs @ hidden + POWER * np.log(self.counts)
+
+    def by_tree(self, hidden: Float[NDArray, " size"]) -> Float[NDArray, " vocabulary"]:
+        """log P of each word: the sum of its turns' on the way from the root."""
+        tree = huffman_tree(self.counts)
+        turns = -np.logaddexp(0, -tree.turns * (self.outputs @ hidden)[tree.nodes])
+        word = np.repeat(np.arange(len(self.counts)), np.diff(tree.starts))
+        found = np.bincount(word, turns, minlength=len(self.counts))
+        return np.where(self.counts > 0, found, -np.inf)

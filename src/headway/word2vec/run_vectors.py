@@ -1,0 +1,60 @@
+"""The vectors of a run, and what else its model holds, read where they lie: without torch."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+
+from headway.core.errors import RunError, command
+from headway.core.run_folder import RunFolder
+from headway.operations.shipped import open_folder
+from headway.tokenizers.words import Words
+from headway.vectors.word_vectors import WordVectors
+
+NAME = "vectors"
+"""Of the matrix in model.safetensors."""
+KINDS: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8")}
+
+
+def vectors_of_run(run: Path) -> WordVectors:
+    """The words of a run and their vectors, which stay on the disk until they are looked at.
+
+    Raises RunError where there is no run, or no model in it, or a damaged one.
+    """
+    folder = open_folder(run)
+    folder.refuse_damaged()
+    words = Words.load(folder.tokenizer)
+    matrix = mapped(folder, NAME)
+    if matrix.ndim != 2 or len(matrix) != len(words):
+        raise RunError(
+            f"each word has a row of weights; {folder.tokenizer} has {len(words):,} and "
+            f"{folder.model} {list(matrix.shape)}. Put the two files of one run together."
+        )
+    return WordVectors(words.pieces(range(FIRST, len(words))), matrix[FIRST:])
+
+
+FIRST = len(Words([]))
+"""The first id that is no marker."""
+
+
+def mapped(folder: RunFolder, name: str) -> NDArray[Any]:
+    """One tensor of a run's model, of which only what is looked at comes into memory."""
+    path = folder.model
+    if not path.exists():
+        again = command("train", "--out", folder.path, "--resume")
+        raise RunError(f"{folder.path} has no model yet. Go on with: {again}")
+    try:
+        with safe_open(path, framework="numpy"), path.open("rb") as file:  # it checks all places
+            n_bytes = int.from_bytes(file.read(8), "little")
+            of = json.loads(file.read(n_bytes))[name]
+        kind = KINDS[of["dtype"]]
+    except (OSError, SafetensorError, ValueError, LookupError) as error:
+        raise RunError(
+            f"vectors lie in a file as headway wrote it; {path} cannot be used: {error}. "
+            f"See what can be done: {command('check', folder.path)}"
+        ) from None
+    offset = 8 + n_bytes + of["data_offsets"][0]
+    return np.memmap(path, kind, "r", offset, (*of["shape"],)).view(np.ndarray)
