@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ from headway.operations.locks import Say, alone, is_own
 
 UNUSED_DAYS = 90.0
 DAY_S = 24 * 3600.0
-_OURS = re.compile(r"\.?(cleaned|codes|subwords|encoded)-[0-9a-f]{24}(\.work)?")
+_OURS = re.compile(r"\.?(cleaned|codes|subwords|encoded|vectors)-[0-9a-f]{24}(\.work)?")
 """What is finished, and what an ended process left and nobody went on with."""
 _META = "meta.json"
 
@@ -128,8 +128,9 @@ def sealed_folder(final: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
         part.chmod(part.stat().st_mode & ~0o022)  # see `is_own`
 
 
-def read_sealed(folder: Path) -> dict[str, Any]:
-    """What is known about a folder that `sealed_folder` wrote, after checking every byte of it.
+def read_sealed(folder: Path, only: Collection[str] | None = None) -> dict[str, Any]:
+    """What is known about a folder that `sealed_folder` wrote, after checking every byte of it, or
+    of `only` some of its files.
 
     Raises:
         DataError: the folder is missing, or a file in it is not as it was written.
@@ -138,7 +139,9 @@ def read_sealed(folder: Path) -> dict[str, Any]:
         meta = json.loads((folder / _META).read_text(encoding="utf-8"))
         sealed = meta.pop("sha256")
         intact = sealed == digest(meta) and all(
-            checksum(folder / name) == expected for name, expected in meta["files"].items()
+            checksum(folder / name) == expected
+            for name, expected in meta["files"].items()
+            if only is None or name in only
         )
     except FileNotFoundError as error:
         raise DataError(

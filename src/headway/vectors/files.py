@@ -5,20 +5,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from gzip import GzipFile
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TYPE_CHECKING, cast
 
 import numpy as np
-from jaxtyping import Float
 from numpy.typing import NDArray
 
 from headway.core.disk import written_aside
-from headway.core.errors import DataError
-from headway.core.lines import shown
 from headway.corpora.cache_place import silent
 from headway.operations.locks import Say
+from headway.vectors.cache import WordIndex, cached_vectors, without_words
 from headway.vectors.reading import VectorLayout, look_at, read_rows
 from headway.vectors.word_vectors import WordVectors
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
+LARGE_BYTES = 50_000_000
+"""A larger file is kept in the cache, for which it is read once."""
 REMARKS = {
     "twice": "words that stand in the file a second time are left out",
     "empty": "vectors without a word are left out",
@@ -36,8 +39,13 @@ def open_vectors(path: Path, say: Say = silent) -> WordVectors:
         DataError: there is no such file, it is something else (a pickle is never opened), or it is
             damaged.
     """
-    found = Counter[str]()
-    opened = _in_memory(path, look_at(path), found)
+    layout, found = look_at(path), Counter[str]()
+    opened: WordVectors
+    if layout.n_bytes > LARGE_BYTES:
+        opened = cached_vectors(path, layout, say)
+        found.update(opened.found)
+    else:
+        opened = _in_memory(path, layout, found)
     for what, n in found.items():
         if n:
             say(f"{n:,}: {REMARKS[what]}")
@@ -45,25 +53,21 @@ def open_vectors(path: Path, say: Say = silent) -> WordVectors:
 
 
 def _in_memory(path: Path, layout: VectorLayout, found: Counter[str]) -> WordVectors:
-    rows, parts = dict[str, int](), list[NDArray[np.float32]]()
-    for words, vectors in read_rows(path, layout, found):
-        before = len(rows)
-        new = [i for i, word in enumerate(words) if rows.setdefault(word, len(rows)) >= before]
-        first = {rows[words[i]]: i for i in reversed(new)}
-        kept = [first[row] for row in range(before, len(rows))]
-        found["twice"] += len(words) - len(kept)
-        parts.append(vectors if len(kept) == len(words) else vectors[kept])
-    if not rows:
-        raise DataError(
-            f"a file of word vectors has words; those of {shown(path)} are all empty. Name another."
-        )
-    return WordVectors(list(rows), np.concatenate(parts))
+    index, words, parts = WordIndex(), list[str](), list[NDArray[np.float32]]()
+    for some in read_rows(path, layout, found):
+        kept = index.new(some.words)
+        found["twice"] += len(some.words) - len(kept)
+        words += [some.words[place] for place in kept.tolist()]
+        parts.append(some.vectors[kept])
+    if not words:
+        raise without_words(path)
+    return WordVectors(words, np.concatenate(parts))
 
 
 def write_word2vec(
     path: Path,
     words: Sequence[str],
-    vectors: Float[NDArray, "words size"],
+    vectors: "Float[NDArray, 'words size']",
     *,
     binary: bool = False,
 ) -> int:
@@ -82,7 +86,7 @@ def write_word2vec(
     return len(words) - len(kept)
 
 
-def write_glove(path: Path, words: Sequence[str], vectors: Float[NDArray, "words size"]) -> int:
+def write_glove(path: Path, words: Sequence[str], vectors: "Float[NDArray, 'words size']") -> int:
     """Write word vectors as GloVe does (Pennington et al. 2014): word2vec's text without its first
     line. As `write_word2vec`."""
     kept = _writable(words)
@@ -96,7 +100,7 @@ def _writable(words: Sequence[str]) -> list[int]:
     return [row for row, word in enumerate(words) if word and not any(map(str.isspace, word))]
 
 
-def _row(word: str, vector: Float[NDArray, " size"], *, binary: bool) -> bytes:
+def _row(word: str, vector: "Float[NDArray, ' size']", *, binary: bool) -> bytes:
     exact = vector.astype("<f4")
     numbers = exact.tobytes() if binary else " ".join(f"{x:.9g}" for x in exact.tolist()).encode()
     return word.encode("utf-8", "backslashreplace") + b" " + numbers + b"\n"

@@ -12,14 +12,16 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
 from numpy.typing import NDArray
 
 from headway.core.errors import DataError
 from headway.core.lines import bounded_lines, check_file, shown
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
 
 MOST_NUMBERS = 1 << 16
 """In a vector: far beyond any use."""
@@ -77,7 +79,7 @@ class VectorRows(NamedTuple):
     """Some words as they stand in a file, and their vectors: the same word may come again."""
 
     words: list[str]
-    vectors: Float[NDArray, "words size"]
+    vectors: "Float[NDArray, 'words size']"
 
 
 @contextmanager
@@ -202,7 +204,7 @@ def _is_text(body: bytes, size: int, ended: bool) -> bool:
     return _CONTROLS.isdisjoint(body[:4096]) and _some_fit(body, size)
 
 
-def _numbers(fields: list[bytes]) -> Float[NDArray, " size"] | None:
+def _numbers(fields: list[bytes]) -> "Float[NDArray, ' size'] | None":
     """None where one is no number."""
     try:
         with np.errstate(over="ignore"):  # infinite numbers are refused later
@@ -245,7 +247,7 @@ def _decoded(word: bytes, found: Counter[str]) -> str:
         return word.decode("utf-8", "backslashreplace")
 
 
-Raw = Iterator[tuple[list[bytes], Float[NDArray, "words size"]]]
+Raw = Iterator[tuple[list[bytes], NDArray[np.float32]]]
 
 
 def _binary_rows(file: io.BufferedReader, layout: VectorLayout, path: Path) -> Raw:

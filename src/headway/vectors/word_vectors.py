@@ -2,16 +2,19 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
-from numpy.typing import NDArray
 
 from headway.core.errors import DataError
+from headway.vectors.nearest import CHUNK, RankedRows, by_sums, nonzero, ranked
 
-CHUNK = 100_000
-"""Rows that are looked at at a time."""
+if TYPE_CHECKING:  # that library takes as long to load as numpy
+    from jaxtyping import Float, Int
+    from numpy.typing import NDArray
+
+_QUERIES = 256
+"""That are asked at a time."""
 
 
 class Neighbour(NamedTuple):
@@ -24,7 +27,7 @@ class Neighbour(NamedTuple):
 class WordVectors:
     """Some words, each once, with a vector each."""
 
-    def __init__(self, words: Sequence[str], matrix: Float[NDArray, "words size"]) -> None:
+    def __init__(self, words: Sequence[str], matrix: "Float[NDArray, 'words size']") -> None:
         """Take words and the rows of a matrix in float32, which may lie on a disk."""
         self.words = words
         self.matrix = matrix
@@ -60,7 +63,7 @@ class WordVectors:
             raise DataError(f"only words that were learned have vectors; got {word!r}. {remedy}")
         return found
 
-    def vector(self, word: str) -> Float[NDArray, " size"]:
+    def vector(self, word: str) -> "Float[NDArray, ' size']":
         """That of a word; raises DataError as `row`."""
         return np.asarray(self.matrix[self.row(word)], np.float32)
 
@@ -90,24 +93,65 @@ class WordVectors:
         return self.near(second - first + base, top, without=rows)
 
     def near(
-        self, vector: Float[NDArray, " size"], top: int = 10, without: Collection[int] = ()
+        self, vector: "Float[NDArray, ' size']", top: int = 10, without: Collection[int] = ()
     ) -> list[Neighbour]:
         """The words nearest to a vector by cosine, the nearest first, some rows left out."""
-        cosines = np.concatenate([some @ unit(vector) for some in self.units()])
-        cosines[list(without)] = -np.inf
-        top = min(top, len(cosines) - len({*without}))
-        rows = np.argpartition(-cosines, max(0, top - 1))[:top]
-        rows = rows[np.lexsort((rows, -cosines[rows]))]
-        return [Neighbour(self.words[row], float(cosines[row])) for row in rows]
+        found = self.nearest_rows(np.asarray(vector)[None], top, [without])
+        pairs = zip(found.rows[0].tolist(), found.cosines[0].tolist(), strict=True)
+        return [Neighbour(self.words[row], cosine) for row, cosine in pairs]
 
-    def units(self) -> Iterable[Float[NDArray, "some size"]]:
+    def nearest_rows(
+        self,
+        queries: "Float[NDArray, 'queries size']",
+        top: int = 1,
+        without: Sequence[Collection[int]] = (),
+    ) -> RankedRows:
+        """The rows nearest to each of many vectors by cosine, the nearest first, equal ones in
+        their order; `without` has for each query the rows that are left out. Where that leaves
+        fewer than `top` for one of the queries, as many for all."""
+        n_without = max((len({*rows}) for rows in without), default=0)
+        wanted = min(len(self), top + n_without)
+        top = max(0, min(top, len(self) - n_without))
+        ranks = RankedRows(
+            np.zeros((len(queries), top), np.int64), np.zeros((len(queries), top), np.float32)
+        )
+        for begin in range(0, len(queries) if top else 0, _QUERIES):
+            some = np.asarray(queries[begin : begin + _QUERIES], np.float64)
+            some = some / nonzero(np.linalg.norm(some, axis=1))[:, None]
+            asked = some.any(1)
+            of_asked = iter(self._candidates(some[asked].astype(np.float32), wanted))
+            for place, (query, is_asked) in enumerate(zip(some, asked, strict=True), begin):
+                # to what is zero, all are as near
+                found = next(of_asked) if is_asked else np.arange(wanted)
+                rows, cosines = ranked(self.matrix, found, query, wanted)
+                kept = ~np.isin(rows, [*without[place]] if without else [])
+                ranks.rows[place], ranks.cosines[place] = rows[kept][:top], cosines[kept][:top]
+        return ranks
+
+    def _candidates(
+        self, queries: "Float[NDArray, 'queries size']", wanted: int
+    ) -> "list[Int[NDArray, ' some']]":
+        """For each query of length 1 the rows that may be among the `wanted` nearest."""
+        return by_sums(self.matrix, self.lengths, queries, wanted)
+
+    @cached_property
+    def lengths(self) -> "Float[NDArray, ' words']":
+        """Of all vectors."""
+        some = (self.matrix[at : at + CHUNK] for at in range(0, len(self), CHUNK))
+        return np.concatenate([lengths_of(one) for one in some])
+
+    def units(self) -> "Iterable[Float[NDArray, 'some size']]":
         """All vectors with length 1, some at a time."""
         for begin in range(0, len(self), CHUNK):
             yield unit(self.matrix[begin : begin + CHUNK])
 
 
-def unit(vectors: Float[NDArray, "*rows size"]) -> Float[NDArray, "*rows size"]:
+def unit(vectors: "Float[NDArray, '*rows size']") -> "Float[NDArray, '*rows size']":
     """With length 1; what is zero stays zero."""
     whole = np.asarray(vectors, np.float32)
-    lengths = np.linalg.norm(whole, axis=-1, keepdims=True).astype(np.float32)
-    return whole / np.where(lengths, lengths, np.float32(1))
+    return whole / nonzero(lengths_of(whole))[..., None]
+
+
+def lengths_of(vectors: "Float[NDArray, '*rows size']") -> "Float[NDArray, '*rows']":
+    """Of some vectors; squares of large ones would have no place in float32."""
+    return np.linalg.norm(vectors.astype(np.float64), axis=-1).astype(np.float32)
