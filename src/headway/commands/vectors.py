@@ -4,16 +4,21 @@ that has some, or of a file."""
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from unicodedata import normalize
+
+from cyclopts import Parameter
 
 from headway.commands.arguments import print_json, say
 from headway.commands.lines import chunks_of
+from headway.commands.uses import UsesOptions, neighbouring_uses
 from headway.core.errors import CONTROLS, ConfigError, DataError
 from headway.operations.shipped import DEMO
 
 if TYPE_CHECKING:
     from headway.vectors.word_vectors import Neighbour, WordVectors
+
+NOTHING_TOLD = UsesOptions()
 
 
 def opened(place: Path) -> "WordVectors":
@@ -33,10 +38,18 @@ def opened(place: Path) -> "WordVectors":
     return open_vectors(place, say)
 
 
-def neighbours(place: Path, /, *word: str, top: int = 10, json: bool = False) -> int:
+def neighbours(
+    place: Path,
+    /,
+    *word: str,
+    top: int = 10,
+    json: bool = False,
+    told: Annotated[UsesOptions, Parameter(name="*")] = NOTHING_TOLD,
+) -> int:
     """The words nearest to a word by the cosine of their vectors, the nearest first.
 
-    Beside them stands what is chance: the cosines of vectors that point anywhere.
+    Beside them stands what is chance: the cosines of vectors that point anywhere. With --in the
+    nearest uses of a word in a corpus, as a model sees the word in each sentence.
 
     Parameters
     ----------
@@ -48,9 +61,17 @@ def neighbours(place: Path, /, *word: str, top: int = 10, json: bool = False) ->
         How many.
     json
         Print one JSON object: {"neighbours": [{"word", "cosine"}], "chance": {..}}; of several
-        words {"answers": [{"asked": [..], "neighbours"}], "chance": {..}}.
+        words {"answers": [{"asked": [..], "neighbours"}], "chance": {..}}. With --in {"uses":
+        [{"line", "text", "span", "cosine"}], "n_uses", "mean", "same", ..}.
     """
     _refuse_below_one(top)
+    if told:
+        if word:
+            raise ConfigError(
+                f"a word in a sentence is named with --word; got {word[0]!r} as well. Leave it out."
+            )
+        neighbouring_uses(place, told, top, json)
+        return 0
     vectors = opened(place)
     asked = ((one,) for one in word) if word else _from_standard_input(1)
     return _answered(

@@ -24,29 +24,42 @@ class Layered(NamedTuple):
 
     names: tuple[str, ...]
     sees: Sees
-    read: Callable[[Int[Tensor, "rows length"]], Float[Tensor, "layers rows length size"]]
-    """Given `<s> w1 .. wn`, place i is that of w_i: what is known when it was read."""
+    encode: Callable[[str], Row]
+    read: Callable[[list[Row]], Float[Tensor, "layers rows length size"]]
     longest: int | None
     """Tokens that are read at once; None for all."""
 
 
 def stacked(used: TrainedLanguageModel) -> Layered:
-    """Layers one upon another; the last one's output behind the final norm, if there is one."""
+    """Layers one upon another, each of them when it has read a word and those before it; the last
+    one's output behind the final norm, if there is one."""
     model = cast(Any, used.decoder)
     layers, last = list(model.stack), getattr(model, "norm", None)
 
-    def read(fed: Tensor) -> Tensor:
+    def read(rows: list[Row]) -> Tensor:
+        fed = _fed(used, rows)
         return layer_outputs(lambda: model.read(fed), layers, last)[:, :, 1:]
 
     names = ("embedding", *map(str, range(1, len(layers) + 1)))
     longest = None if used.carries else used.window - 1  # the begin marker stands before
-    return Layered(names, "the words before it", read, longest)
+    return Layered(names, "the words before it", used.vocabulary.encode, read, longest)
 
 
 def static(used: TrainedLanguageModel) -> Layered:
     """The one vector that each word has."""
     vectors = cast(Nnlm, used.decoder).word_vectors()
-    return Layered(("embedding",), "the word alone", lambda fed: vectors[fed[:, 1:]][None], None)
+
+    def read(rows: list[Row]) -> Tensor:
+        return vectors[_fed(used, rows)[:, 1:]][None]
+
+    return Layered(("embedding",), "the word alone", used.vocabulary.encode, read, None)
+
+
+def _fed(used: TrainedLanguageModel, rows: list[Row]) -> Int[Tensor, "rows length"]:
+    """Ids of some texts, a begin marker before each."""
+    special, arrays = used.vocabulary.special, [np.array(row, np.int64) for row in rows]
+    fed = pad(arrays, special.padding, begin=special.decoder_begin)
+    return torch.from_numpy(fed).to(used.device)
 
 
 LAYERS: dict[str, Callable[[TrainedLanguageModel], Layered]] = {
@@ -68,26 +81,19 @@ class LanguageModelEmbedder:
 
     def embed(self, texts: Iterable[str]) -> Iterator[EmbeddedText]:
         """See `Embedder`."""
-        vocabulary, read = self.used.vocabulary, list[tuple[str, list[int]]]()
+        vocabulary, waiting = self.used.vocabulary, list[tuple[str, Row]]()
 
         def rows() -> Iterator[Row]:
             for text in texts:
                 cut = unicodedata.normalize("NFC", self.used.cut(text))
-                read.append((cut, vocabulary.encode(cut)))
-                yield np.array(read[-1][1], np.int64)
+                waiting.append((cut, self.layered.encode(cut)))
+                yield waiting[-1][1]
 
-        found = vectors_of_rows(rows(), self.read, longest=self.layered.longest, causal=True)
-        for vectors in found:
-            text, ids = read.pop(0)
-            unknown = [one == vocabulary.special.unknown for one in ids]
+        longest = self.layered.longest
+        for vectors in vectors_of_rows(rows(), self.layered.read, longest=longest, causal=True):
+            text, row = waiting.pop(0)
+            unknown = [one == vocabulary.special.unknown for one in row]
             yield EmbeddedText(text, vocabulary.source_spans(text), vectors, unknown)
-
-    def read(self, rows: list[Row]) -> Float[Tensor, "layers rows length size"]:
-        """Some texts, each behind a begin marker."""
-        special = self.used.vocabulary.special
-        fed = torch.from_numpy(pad(rows, special.padding, begin=special.decoder_begin))
-        with torch.inference_mode():
-            return self.layered.read(fed.to(self.used.device))
 
 
 def embedder(run: Path, device: Device = "auto") -> LanguageModelEmbedder:

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 BATCH_TOKENS = 8192
 """Ids that are read, and whose vectors are held, at a time; a longer row is read by itself."""
 
-Row = NDArray[np.int64]
-"""Ids without markers: [length]."""
+Row = Sequence[Any]
+"""Ids without markers, or words."""
 Read = Callable[[list[Row]], Float[Tensor, "layers rows length size"]]
-"""Reads some rows together: place i is that of id i."""
+"""Reads some rows together: place i is that of the i-th id."""
 
 
 def layer_outputs(
@@ -34,7 +34,7 @@ def layer_outputs(
     def keep(output: Any) -> None:
         found.append((output[0] if isinstance(output, tuple) else output).float())
 
-    with ExitStack() as hooks, torch.inference_mode():
+    with ExitStack() as hooks:
         before = layers[0].register_forward_pre_hook(lambda _, given: keep(given))
         handles = [one.register_forward_hook(lambda *given: keep(given[2])) for one in layers]
         if last is not None:
@@ -104,7 +104,8 @@ def _together(
         n_rows = max(1, BATCH_TOKENS // (widest.end - widest.begin + 1))
         some, order = order[:n_rows], order[n_rows:]
         batch = [rows[n][part.begin : part.end] for n, part in (parts[i] for i in some)]
-        found = read(batch).cpu().numpy()
+        with torch.inference_mode():
+            found = read(batch).cpu().numpy()
         for i, vectors in zip(some, found.swapaxes(0, 1), strict=True):
             begin, _, first, last = parts[i][1]
             kept[i] = vectors[:, first - begin : last - begin].copy()

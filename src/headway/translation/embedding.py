@@ -52,7 +52,7 @@ class EncoderEmbedder:
                 normal = unicodedata.normalize("NFC", text)
                 ids = self.vocabulary.encode(normal) if normal.strip() else []
                 read.append((normal, ids))
-                yield np.array(ids, np.int64)
+                yield ids
 
         found = vectors_of_rows(rows(), self.read, longest=self.longest, causal=False)
         for vectors in found:
@@ -64,7 +64,8 @@ class EncoderEmbedder:
     def read(self, rows: list[Row]) -> Float[Tensor, "layers rows length size"]:
         """Some sources, each with its end marker."""
         special = self.vocabulary.special
-        source = torch.from_numpy(pad(rows, special.padding, end=special.end)).to(self.device)
+        arrays = [np.array(row, np.int64) for row in rows]
+        source = torch.from_numpy(pad(arrays, special.padding, end=special.end)).to(self.device)
         return layer_outputs(lambda: self.model.encode(source), self.stack, self.last)
 
 

@@ -193,8 +193,10 @@ class NearestUses(NamedTuple):
     nearest: list[Use]
     n_uses: int
     """In all of the corpus."""
+    mean: float
+    """Of their cosines: vectors of one word, and of one layer, are alike before any looks at
+    them."""
     least: float
-    """The cosine of the farthest of them."""
 
     @property
     def same(self) -> bool:
@@ -209,12 +211,13 @@ def nearest_uses(
     top: int,
 ) -> NearestUses:
     """Those whose vectors of a layer are nearest to another one, by cosine; of equals the first."""
-    target, n_uses, least = unit(vector), 0, np.inf
+    target, n_uses, total, least = unit(vector), 0, 0.0, np.inf
     heap: list[tuple[float, int, Use]] = []
     for n_uses, (use, vectors) in enumerate(found, start=1):
         cosine = float(unit(layers.of(vectors[:, None])[0]) @ target)
-        least = min(least, cosine)
+        total, least = total + cosine, min(least, cosine)
         one = (cosine, -n_uses, use._replace(cosine=cosine))
         (heapq.heappush if len(heap) < top else heapq.heappushpop)(heap, one)
     ordered = sorted(heap, key=lambda one: one[:2], reverse=True)
-    return NearestUses([use for _, _, use in ordered], n_uses, float(least))
+    mean = total / max(1, n_uses)
+    return NearestUses([use for _, _, use in ordered], n_uses, mean, float(least))

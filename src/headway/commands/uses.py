@@ -1,0 +1,136 @@
+"""`headway neighbours RUN --in "a sentence" --word W --corpus F`: where else a word is used so."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from headway.commands.arguments import group, print_json, say
+from headway.core.errors import CONTROLS, ConfigError, DataError
+from headway.core.lines import read_lines
+from headway.operations.argument_types import refuse_no_unicode
+
+if TYPE_CHECKING:
+    from headway.vectors.contextual import EmbeddedText, NearestUses, Span
+
+IN_A_SENTENCE = group("A word in a sentence", 1)
+_AROUND = 60
+"""Characters of a line that are shown on either side of the word."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsesOptions:
+    """What `headway neighbours` is told of a word in a sentence.
+
+    Parameters
+    ----------
+    sentence
+        A sentence: the uses of one of its words in a corpus that are nearest to it, as RUN sees the
+        word there, whatever its capitals.
+    word
+        The word; apple:2 for the second one of the sentence.
+    corpus
+        A text, one sentence a line.
+    layer
+        As in embed; else the last one.
+    """
+
+    sentence: Annotated[str | None, Parameter(name="--in"), IN_A_SENTENCE] = None
+    word: Annotated[str | None, IN_A_SENTENCE] = None
+    corpus: Annotated[Path | None, IN_A_SENTENCE] = None
+    layer: Annotated[str | None, IN_A_SENTENCE] = None
+
+    def __bool__(self) -> bool:
+        """Whether any of them is given."""
+        return any(one is not None for one in vars(self).values())
+
+
+def neighbouring_uses(run: Path, told: UsesOptions, top: int, json: bool) -> None:
+    """Print the uses of a word that are nearest to the one in a sentence.
+
+    Raises:
+        ConfigError: something is missing, or the word does not stand in the sentence.
+        DataError: no other line of the corpus has it, or the model does not know it.
+        RunError: there is no such run, or it has no vectors.
+    """
+    from headway.tasks import brought_by_run
+    from headway.vectors.contextual import Embedder, Layers, nearest_uses, uses
+
+    sentence, asked, corpus = told.sentence, told.word, told.corpus
+    if sentence is None or asked is None or corpus is None:
+        missing = "in" if sentence is None else "word" if asked is None else "corpus"
+        raise ConfigError(
+            f"uses of a word are looked for with --in, --word and --corpus; --{missing} is "
+            'missing. Try: headway neighbours RUN --in "He ate an apple." --word apple --corpus F'
+        )
+    refuse_no_unicode(sentence, asked)
+    embedder: Embedder = brought_by_run(run, "embed")(run, "auto")
+    layers = Layers(told.layer or embedder.layers[-1], embedder.layers)
+    [read] = embedder.embed([sentence])
+    word, span = _meant(read, asked)
+    if not read.knows(span):
+        raise DataError(
+            f"only words that a model knows have a vector of their own; in the place of {word!r} "
+            f"{run} reads its one unknown word. Ask for another word, or a run with sub-words."
+        )
+    lines = ((n, line) for n, line in enumerate(read_lines(corpus), start=1) if line)
+    others = (one for one in uses(embedder, lines, word) if one[0].text != read.text)
+    found = nearest_uses(others, layers.of(read.of([span]))[0], layers, top)
+    if not found.n_uses:
+        raise DataError(
+            f"no other line of {corpus} has the word {word!r} as a word that the model knows. Take "
+            "a larger text, or another word."
+        )
+    layer = layers.names[0]
+    if found.same:
+        say(
+            f"headway: all {found.n_uses:,} uses of {word!r} are equally near: layer {layer} of "
+            f"{run} has one vector for the word, whatever stands around it"
+        )
+    else:
+        say(
+            f"headway: by layer {layer}, which sees {embedder.sees}; {found.n_uses:,} uses, of a "
+            f"mean cosine of {found.mean:.4f}"
+        )
+    if json:
+        listed = [one._asdict() for one in found.nearest if not found.same]
+        meant = {"word": word, "in": read.text, "span": span, "layer": layer}
+        rest = {"n_uses": found.n_uses, "mean": found.mean, "same": found.same}
+        print_json({**meant, "sees": embedder.sees, **rest, "uses": listed})
+    elif not found.same:
+        _print(found)
+
+
+def _print(found: "NearestUses") -> None:
+    for one in found.nearest:
+        print(f"{one.cosine:.4f}\t{one.line}\t{one.marked(_AROUND).translate(CONTROLS)}")
+
+
+def _meant(read: "EmbeddedText", asked: str) -> "tuple[str, Span]":
+    """The word, and which of its places in the sentence is meant: the first, which is said where
+    there are several, or the one whose number stands behind a colon."""
+    from headway.vectors.contextual import occurrences
+
+    word, number = asked, 0
+    places = occurrences(read.text, asked) if asked.strip() else []
+    if not places and (numbered := re.fullmatch(r"(.+):(\d+)", asked)):
+        word, number = numbered[1], int(numbered[2])
+        places = occurrences(read.text, word)
+    if not places:
+        raise ConfigError(
+            f"--word is a word of the sentence; {word!r} does not stand in {read.text!r}. Take one "
+            "that does."
+        )
+    if number > len(places) or (number == 0 and word != asked):
+        raise ConfigError(
+            f"{word!r} stands {len(places)} times in the sentence; got number {number}. Take one "
+            f"from 1 to {len(places)}."
+        )
+    if len(places) > 1 and not number:
+        say(
+            f"headway: {word!r} stands {len(places)} times in the sentence; the first is meant. "
+            f"For the second: --word {word}:2"
+        )
+    return word, places[max(0, number - 1)]
