@@ -127,7 +127,7 @@ def test_the_nearest_uses_come_first_and_lines_without_the_word_are_not_read():
     cosines = [use.cosine for use in near.nearest]
     assert cosines == pytest.approx(np.cos(np.radians([0, 10, 20])), abs=1e-6)
     assert near.n_uses == 4
-    assert near.least == pytest.approx(np.cos(np.radians(30)), abs=1e-6)
+    assert near.mean == pytest.approx(np.mean(np.cos(np.radians([0, 10, 20, 30]))), abs=1e-6)
     assert not near.same
 
 
@@ -144,6 +144,6 @@ def test_a_word_that_a_model_does_not_know_has_no_uses():
 
 
 def test_a_use_is_marked_in_its_text():
-    use = Use(1, "he ate an apple in the sun", (10, 15), 1.0)
+    use = Use(1, "he ate an apple in the sun", (10, 15), "apple")
     assert use.marked() == "he ate an [apple] in the sun"
     assert use.marked(around=3) == "..an [apple] in.."

@@ -86,8 +86,9 @@ def neighbouring_uses(run: Path, told: UsesOptions, top: int, json: bool) -> Non
     layer = layers.names[0]
     if found.same:
         say(
-            f"headway: all {found.n_uses:,} uses of {word!r} are equally near: layer {layer} of "
-            f"{run} has one vector for the word, whatever stands around it"
+            f"headway: {found.n_uses:,} uses of {word!r}, and all that are spelled alike are "
+            f"equally near: layer {layer} of {run} has one vector for a word, whatever stands "
+            "around it"
         )
     else:
         say(

@@ -29,6 +29,8 @@ _PARTED = re.compile(f"[{UNSPACED}]\\s+[{UNSPACED}]")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _AT_ONCE = 100
 """Lines with the word that are embedded together."""
+_ALIKE = 1e-5
+"""Cosines that differ by less are of one vector."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,12 @@ class EmbeddedText:
         """Whether a span has a piece that is no unknown word."""
         first, last = self._pieces_of(span)
         return not all(self.unknown[first:last])
+
+    def form(self, span: Span) -> str:
+        """The pieces of a span, as they are written: `Apple,` where that is one."""
+        first, last = self._pieces_of(span)
+        whole = self.text[self.pieces[first][0] : self.pieces[last - 1][1]] if first < last else ""
+        return whole.strip()
 
     def _pieces_of(self, span: Span) -> Span:
         """The first piece with a character in a span, and the one behind the last."""
@@ -148,7 +156,9 @@ class Use(NamedTuple):
     """From 1."""
     text: str
     span: Span
-    cosine: float
+    form: str
+    """What the model has read there: its pieces."""
+    cosine: float = 0.0
 
     def marked(self, around: int = 0, marks: tuple[str, str] = ("[", "]")) -> str:
         """The text with the word in brackets; only so many characters on either side, if any."""
@@ -180,7 +190,7 @@ def uses(
         for (number, _), one in zip(some, read, strict=True):
             spans = [span for span in occurrences(one.text, word) if one.knows(span)]
             for span, vectors in zip(spans, one.of(spans).swapaxes(0, 1), strict=True):
-                yield Use(number, one.text, span, 0.0), vectors
+                yield Use(number, one.text, span, one.form(span)), vectors
 
 
 def _nfc(text: str) -> str:
@@ -196,12 +206,8 @@ class NearestUses(NamedTuple):
     mean: float
     """Of their cosines: vectors of one word, and of one layer, are alike before any looks at
     them."""
-    least: float
-
-    @property
-    def same(self) -> bool:
-        """Whether all are equally near: the word has one vector."""
-        return self.n_uses > 1 and self.nearest[0].cosine - self.least < 1e-5
+    same: bool
+    """Whether all that are read alike are equally near: a word has one vector."""
 
 
 def nearest_uses(
@@ -211,13 +217,16 @@ def nearest_uses(
     top: int,
 ) -> NearestUses:
     """Those whose vectors of a layer are nearest to another one, by cosine; of equals the first."""
-    target, n_uses, total, least = unit(vector), 0, 0.0, np.inf
+    target, n_uses, total = unit(vector), 0, 0.0
     heap: list[tuple[float, int, Use]] = []
+    bounds: dict[str, tuple[float, float]] = {}
     for n_uses, (use, vectors) in enumerate(found, start=1):
         cosine = float(unit(layers.of(vectors[:, None])[0]) @ target)
-        total, least = total + cosine, min(least, cosine)
+        total += cosine
+        least, most = bounds.get(use.form, (cosine, cosine))
+        bounds[use.form] = min(least, cosine), max(most, cosine)
         one = (cosine, -n_uses, use._replace(cosine=cosine))
         (heapq.heappush if len(heap) < top else heapq.heappushpop)(heap, one)
-    ordered = sorted(heap, key=lambda one: one[:2], reverse=True)
-    mean = total / max(1, n_uses)
-    return NearestUses([use for _, _, use in ordered], n_uses, mean, float(least))
+    nearest = [use for _, _, use in sorted(heap, key=lambda one: one[:2], reverse=True)]
+    same = len(bounds) < n_uses and all(most - least < _ALIKE for least, most in bounds.values())
+    return NearestUses(nearest, n_uses, total / max(1, n_uses), same)
