@@ -7,6 +7,7 @@ VERBS = {
     "predict --context": "headway.word2vec.predicting:WordPredictor",
     "vectors": "headway.word2vec.run_vectors:vectors_of_run",
     "map": "headway.word2vec.in_text:place_in_text",
+    "embed": "headway.word2vec.embedding:embedder",
     "export word2vec": "headway.word2vec.exchange:export_word2vec",
     "export word2vec-binary": "headway.word2vec.exchange:export_word2vec_binary",
     "export glove": "headway.word2vec.exchange:export_glove",
