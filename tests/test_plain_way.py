@@ -10,7 +10,7 @@ import pytest
 from random_models import needs_engine
 
 ROOT = Path(__file__).parent.parent
-MOST_FILES, MOST_LINES = 81, 12_900
+MOST_FILES, MOST_LINES = 82, 12_920
 """With default flags, nothing in the cache, and the C of the compiled search. A change that needs
 more has put a side room on the way, or owes a reason."""
 SIDE_ROOMS = (

@@ -15,6 +15,7 @@ from headway.runs.flags import FLAGS, ShortFlag
 from headway.runs.settings import task_of
 from headway.runs.task_spec import Request
 from headway.tasks import brought, task_spec, verbs
+from headway.tasks.word_vectors import refuse_no_vectors, word_vectors
 
 PathLike = str | Path
 
@@ -50,6 +51,9 @@ def train(
     if parent := given.get("training", {}).get("init_from"):  # to be found from any folder
         place = place_of(Path(parent)).absolute()
         given = merge(given, {"training": {"init_from": str(place)}})
+    if vectors := given.get("training", {}).get("init_embedding"):
+        words = place_of(Path(vectors)).absolute()
+        given = merge(given, {"training": {"init_embedding": str(words)}})
     with only_writer_of_run(Path(out), say) as folder:
         stored = folder.settings() if resume and folder.config.exists() else {}
         if not stored:
@@ -57,9 +61,11 @@ def train(
         task = _readable_task(folder, stored, given, config, resume)
         if parent and not stored:
             open_folder(place)
+        if vectors and not stored:
+            refuse_no_vectors(words)
         from headway.runs.train import train as run_training  # and torch, which takes seconds
 
-        request = Request(given, folder, preset, resume)
+        request = Request(given, folder, preset, resume, open_vectors=word_vectors)
         return run_training(task_spec(task), request, say).path
 
 

@@ -126,4 +126,4 @@ def test_the_parts_names_are_what_freeze_takes():
         "output_weight",
         "output_bias",
     ]
-    assert names_below(parts, names, option="--freeze") == set(names)
+    assert names_below(parts, model, option="--freeze") == set(names)

@@ -9,7 +9,7 @@ from headway.runs.flags import FLAGS
 GROUPS = {
     "Most used": "source target pairs budget",
     "To validate on": "valid_source valid_target valid_pairs",
-    "From another run": "init_from old_share forget_at_most freeze reinit",
+    "From another run": "init_embedding init_from old_share forget_at_most freeze reinit",
     "A language model": "task corpus valid_corpus",
     "How texts are read": "source_language target_language skip_notes codes glossary",
 }

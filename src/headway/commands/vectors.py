@@ -13,7 +13,6 @@ from headway.commands.arguments import print_json, say
 from headway.commands.lines import chunks_of
 from headway.commands.uses import UsesOptions, neighbouring_uses
 from headway.core.errors import CONTROLS, ConfigError, DataError
-from headway.operations.shipped import DEMO
 
 if TYPE_CHECKING:
     from headway.vectors.word_vectors import Neighbour, WordVectors
@@ -28,14 +27,9 @@ def opened(place: Path) -> "WordVectors":
         DataError: there is no such file, or it is not one of word vectors.
         RunError: the folder is no run, or one that has none.
     """
-    if place.is_dir() or place == DEMO:
-        from headway.tasks import brought_by_run
+    from headway.tasks.word_vectors import word_vectors
 
-        found: WordVectors = brought_by_run(place, "vectors")(place)
-        return found
-    from headway.vectors.files import open_vectors
-
-    return open_vectors(place, say)
+    return word_vectors(place, say)
 
 
 def neighbours(

@@ -112,6 +112,22 @@ def nothing_to_draw_anew() -> ConfigError:
     )
 
 
+def two_beginnings() -> ConfigError:
+    """For --init-embedding with --init-from."""
+    return ConfigError(
+        "a model begins with the weights of another run, embeddings among them (--init-from), or "
+        "with word vectors (--init-embedding); got both. Leave one of them out."
+    )
+
+
+def no_embedding(model_type: str) -> ConfigError:
+    """For --init-embedding where the model is not learned by gradient."""
+    return ConfigError(
+        "word vectors are what a model of layers begins with; one of the type "
+        f"{model_type} is learned in another way. Leave --init-embedding out."
+    )
+
+
 def other_than_fp32(precision: str) -> ConfigError:
     """For a precision that language models are not used in."""
     return ConfigError(

@@ -15,7 +15,7 @@ from headway.core.schedules import DECAYING
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Callback
 from headway.core.training_settings import TrainingSettings
-from headway.operations.option_errors import nothing_to_draw_anew
+from headway.operations.option_errors import nothing_to_draw_anew, two_beginnings
 
 _LONGEST_DAYS = 3_650
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -42,6 +42,8 @@ class PlannedTraining(TrainingSettings):
     """Where max_steps was planned anew: after which update, and to end at which."""
     init_from: str = ""
     """A finished run, whose weights this one begins with."""
+    init_embedding: str = ""
+    """A file of word vectors, or a run that has some, which the token embeddings begin with."""
     freeze: tuple[str, ...] = ()
     """Parts whose weights stay as they are, by how their names begin: `encoder`, `encoder.0`."""
     reinit: tuple[str, ...] = ()
@@ -56,6 +58,8 @@ class PlannedTraining(TrainingSettings):
         refuse_beyond(self, _MOST)
         if self.reinit and not self.init_from:
             raise nothing_to_draw_anew()
+        if self.init_embedding and self.init_from:
+            raise two_beginnings()
         if self.budget or self.plans:
             refuse_unsound(self)
 

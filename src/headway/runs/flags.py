@@ -105,9 +105,14 @@ FLAGS = {
         "With --init-from: BLEU that may be lost on that run's validation data (0.5). If nothing "
         "better is found within that, its weights stay.",
     ),
+    "init_embedding": ShortFlag(
+        "training",
+        "A file of word vectors (word2vec, GloVe; .gz too), or a run that has some: tokens spelled "
+        "alike begin with them.",
+    ),
     "freeze": ShortFlag(
         "training",
-        "Part(s) of the model that stay as they are, such as encoder or decoder.0.",
+        "Part(s) of the model that stay as they are, such as encoder, decoder.0 or embedding.",
         many=True,
     ),
     "reinit": ShortFlag(

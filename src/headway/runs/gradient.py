@@ -19,7 +19,7 @@ from headway.core.training_interfaces import Callback, Reporter
 from headway.operations import frozen
 from headway.operations.recovery import bring_up_to_date, put_right
 from headway.operations.time_budget import TIME_BUDGET, PlannedTraining
-from headway.runs import fitting, parent
+from headway.runs import fitting, initial_embedding, parent
 from headway.runs.console import ConsoleReporter, stop_on_signal
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Learned, Learner, Run
@@ -31,6 +31,8 @@ ALWAYS = (Callback(load_state_dict=bring_up_to_date), Callback(on_error=put_righ
 def fit(run: Run) -> Settings:
     """What was left open, from the data, the budget and the speed of this machine."""
     training = run.settings.training
+    if training.init_embedding:
+        initial_embedding.fit(run)
     if training.freeze or training.init_from:
         parent.refuse_unfitting(drawn(run), training)
     return fitting.fit(run, lambda rehearsed: build_trainer(rehearsed, ValidationLines(run.say)))
@@ -81,6 +83,8 @@ def begin(run: Run) -> None:
         run.say(frozen.in_words(trainer.model, training.freeze))
     if training.init_from and not trainer.progress.validated:
         parent.begin_with(run)
+    if training.init_embedding and not trainer.progress.step:
+        initial_embedding.begin_with(run)
 
 
 # -- the trainer ------------------------------------------------------------------------------

@@ -141,8 +141,7 @@ def refuse_unfitting(model: nn.Module, training: PlannedTraining) -> None:
     """Raise what `begin_with` would of this model, and ConfigError for parts that it has not, or
     where nothing is left to be trained, while no run has been written. Of the parent only names and
     shapes are read."""
-    names = [name for name, _ in all_parameters(model)]
-    names_below(training.reinit, names, option="--reinit")
+    names_below(training.reinit, model, option="--reinit")
     freeze(model, training.freeze)
     if not any(parameter.requires_grad for parameter in model.parameters()):
         raise ConfigError(
@@ -190,7 +189,7 @@ def beginning(
     """
     aliases = dict(all_parameters(model))
     own = {id(parameter): name for name, parameter in model.named_parameters()}
-    chosen = names_below(reinit, aliases, option="--reinit")
+    chosen = names_below(reinit, model, option="--reinit")
     anew = {own[id(aliases[name])] for name in chosen}
     below = tuple(f"{part}." for part in reinit)  # statistics of a norm are no parameters
     kept = [name for name in fresh if name not in anew and not f"{name}.".startswith(below)]

@@ -41,7 +41,8 @@ def stopped_run(spec: TaskSpec, request: Request, say: Say) -> Run | None:
         refuse_changed_data(folder, data)
     else:
         say(f"{folder.data} is gone: whether the files are still the same cannot be checked")
-    return Run(spec, folder, settings, data, machine.start(settings.runtime), say)
+    runtime, opens = machine.start(settings.runtime), request.open_vectors
+    return Run(spec, folder, settings, data, runtime, say, open_vectors=opens)
 
 
 def vocabulary_of_newest(spec: TaskSpec, settings: Settings, folder: RunFolder) -> Any:

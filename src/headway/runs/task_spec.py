@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from headway.core.training_interfaces import Validation
 
 Say = Callable[[str], None]
+OpenVectors = Callable[[Path, Say], Any]
 
 
 class Data(Protocol):
@@ -114,6 +115,8 @@ class Request:
     folder: RunFolder
     preset: str | None = None
     resume: bool = False
+    open_vectors: OpenVectors | None = None
+    """Where the embeddings begin with word vectors: opens a file of them, or a run."""
 
 
 @dataclass
@@ -132,6 +135,10 @@ class Run:
     """The preset that was chosen for the data; empty where it was named, or where there is none."""
     started: float = field(default_factory=time.monotonic)
     """When the command began: a budget counts from there."""
+    open_vectors: OpenVectors | None = None
+    """See `Request`."""
+    noted: dict[str, Any] = field(default_factory=dict)
+    """What data.json says besides, once the settings are fitted."""
     trainer: Any = None
     """The `Trainer` of a model that learns by gradient, from when it is built."""
 

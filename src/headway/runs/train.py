@@ -13,6 +13,7 @@ from headway.core.config import merge
 from headway.core.optimizer import saved_tensors
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import available_cores, cpu_name, start
+from headway.operations.option_errors import no_embedding
 from headway.operations.time_budget import seconds
 from headway.runs.console import forgiving_stderr
 from headway.runs.fitting import presets_that_fit
@@ -64,8 +65,11 @@ def begun_run(spec: TaskSpec, request: Request, say: Say) -> Run:
     found = merge(spec.complete(given, asked, data), {"runtime": {"threads": runtime.threads}})
     settings = Settings.of(merge(given, found), spec)
     run = Run(spec, request.folder, settings, data, runtime, say, request.sections, chosen, started)
+    run.open_vectors = request.open_vectors
     run.settings = learner(spec, settings).fit(run)
-    write_record(run.folder, data, parent, asked_for(spec, request, asked))
+    if settings.training.init_embedding and not run.noted:
+        raise no_embedding(settings.model_type)
+    write_record(run.folder, data, parent, asked_for(spec, request, asked), run.noted)
     data.save_vocabulary(run.folder)
     run.folder.write_settings(run.settings.sections())
     return run
@@ -104,8 +108,10 @@ def asked_for(spec: TaskSpec, request: Request, settings: Settings) -> dict[str,
     return {"preset": request.preset, "sections": sections}
 
 
-def write_record(folder: RunFolder, data: Any, parent: Parent | None, asked: Any = None) -> None:
-    """data.json: what was asked for and read, with checksums, and by which versions.
+def write_record(
+    folder: RunFolder, data: Any, parent: Parent | None, asked: Any = None, noted: Any = None
+) -> None:
+    """data.json: what was asked for, read and `noted`, with checksums, and by which versions.
 
     The first that is written of a run; what a start that was killed has left goes.
     """
@@ -114,6 +120,7 @@ def write_record(folder: RunFolder, data: Any, parent: Parent | None, asked: Any
         "sha256": {str(Path(name).absolute()): sum_ for name, sum_ in data.checksums.items()},
         "asked": asked,
         **data.record(),
+        **(noted or {}),
         "parent": parent and {"run": str(parent.folder.path), "sha256": parent.sha256},
         "versions": {"headway": __version__, **{name: version(name) for name in names}},
         "machine": machine(),
