@@ -73,10 +73,11 @@ def test_words_that_are_missing_are_counted_and_named() -> None:
     assert found.as_dict()["missing"] == ["zebra", "x"]
 
 
-def test_words_are_found_in_nfc_too() -> None:
-    words = ["\u00e9t\u00e9", "b", "c"]
-    found = word_map(vectors(words), [WordGroup("1", ["e\u0301te\u0301", "b", "c"])])
-    assert found.words == words
+def test_words_are_found_in_nfc_and_in_lower_case_too() -> None:
+    words = ["\u00e9t\u00e9", "b", "C", "c"]
+    found = word_map(vectors(words), [WordGroup("1", ["E\u0301te\u0301", "B", "C", "b", "D"])])
+    assert found.words == words[:3]
+    assert found.missing == ["D"]
 
 
 def test_too_few_words_are_refused_with_those_spelled_alike() -> None:

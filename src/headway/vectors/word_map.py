@@ -127,8 +127,8 @@ def word_map(
     """
     here, missing = list[WordGroup](), list[str]()
     for name, words in asked:
-        spelled = [word if word in vectors else normalize("NFC", word) for word in words]
-        here.append(WordGroup(name, [word for word in spelled if word in vectors]))
+        spelled = [_as_in(vectors, word) for word in words]
+        here.append(WordGroup(name, [word for word in dict.fromkeys(spelled) if word in vectors]))
         missing += [word for word in spelled if word not in vectors]
     here = [one for one in here if one.words]
     words = [word for one in here for word in one.words]
@@ -159,6 +159,12 @@ def word_map(
         random @ random.T,
         chance(vectors.size),
     )
+
+
+def _as_in(vectors: WordVectors, word: str) -> str:
+    """A word as it is spelled where vectors are: as it is written, in NFC, or in lower case."""
+    normal = normalize("NFC", word)
+    return next((one for one in (word, normal, normal.lower()) if one in vectors), word)
 
 
 def read_groups(path: Path) -> list[WordGroup]:
