@@ -23,7 +23,7 @@ from headway.language_models.trained import TrainedLanguageModel
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
-NEURAL = ("transformer", "lstm", "nnlm")
+NEURAL = ("transformer", "lstm", "nnlm", "elmo")
 
 
 @pytest.fixture(scope="module")

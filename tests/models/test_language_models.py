@@ -21,6 +21,7 @@ SIZES = {
     "transformer": {"layers": 2, "d_model": 8, "d_ff": 12, "heads": 2, "max_length": 16},
     "nnlm": {"order": 4, "d_model": 6, "d_hidden": 8},
     **{kind: {"layers": 2, "d_model": 8} for kind in ("rnn", "lstm", "gru")},
+    "elmo": {"layers": 2, "d_model": 8, "d_cell": 12, "d_character": 4, "filters": (4, 4)},
 }
 KINDS = list(SIZES)
 

@@ -14,8 +14,12 @@ FLAGS = (
 SMALL = {
     "transformer": ("--model.layers=1", "--model.d-model=16", "--model.d-ff=32", "--model.heads=2"),
     "lstm": ("--model.layers=1", "--model.d-model=16"),
+    "elmo": (
+        "--model.layers=2", "--model.d-model=16", "--model.d-cell=24", "--model.filters=8,8,8",
+        "--model.output-words=60", "--model.samples=20",
+    ),
     "nnlm": ("--model.order=3", "--model.d-model=16", "--model.d-hidden=16"),
-}
+}  # fmt: skip
 
 
 def write_corpus(path: Path, n_lines: int = 300) -> Path:

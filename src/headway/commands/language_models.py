@@ -329,5 +329,8 @@ def print_evaluation(run: Path, one: "Evaluation") -> None:
     )
     positions = "   ".join(f"{of}: {value:,.1f}" for of, value in one.by_position.items())
     print(f"  perplexity per token by its place in what is seen: {positions}")
+    if one.both_ways:
+        halves = ", ".join(f"{name} {value:,.2f}" for name, value in one.both_ways.items())
+        print(f"  it reads both ways; perplexity per token: {halves}")
     if scores.per_token == float("inf"):
         say("the model holds something in this text for impossible: a smoothed one would not")

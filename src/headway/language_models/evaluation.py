@@ -41,6 +41,19 @@ class Evaluation:
     """Of the vocabulary."""
     n_too_long: int = 0
     """Lines of more than 1 MiB, which were passed over."""
+    backward_nats: float | None = None
+    """What the text has cost the model's backward half, if it has one."""
+
+    @property
+    def both_ways(self) -> dict[str, float]:
+        """Perplexity per token of each half, and of their mean logarithm; nothing of one that reads
+        one way."""
+        if self.backward_nats is None:
+            return {}
+        forward, n_tokens = self.scores.nats, self.scores.n_tokens
+        nats = {"forward": forward, "backward": self.backward_nats}
+        nats["both"] = sum(nats.values()) / 2
+        return {name: perplexity(value / n_tokens) for name, value in nats.items()}
 
     @property
     def share_unknown(self) -> float:
@@ -64,6 +77,7 @@ class Evaluation:
             "accuracy_of_tokens": self.accuracy.n_tokens,
             "vocabulary": self.fingerprint[:12],
             "lines_too_long": self.n_too_long,
+            **{f"perplexity_{name}": value for name, value in self.both_ways.items()},
         }
         return {
             name: None if isinstance(value, float) and not math.isfinite(value) else value
@@ -108,13 +122,14 @@ def evaluated_stream(
     n_ends: int,
 ) -> Evaluation:
     """The same of ids; line ends count as words and as characters."""
-    unknown = int((np.asarray(ids) == vocabulary.special.unknown).sum())
     nats = -float(scorer.stream(ids).sum())
+    backward = scorer.from_the_end(ids)
     return Evaluation(
-        TextScores(nats, len(ids), n_words, n_characters, n_ends, unknown),
+        TextScores(nats, len(ids), n_words, n_characters, n_ends, scorer.n_unknown(ids)),
         positions(scorer, ids),
         accuracy(scorer, ids),
         vocabulary.fingerprint(),
+        backward_nats=None if backward is None else -float(backward.sum()),
     )
 
 
@@ -145,6 +160,7 @@ def accuracy(scorer: Scorer, ids: Any, most: int = 5, n_tokens: int = 20_000) ->
     n_rows = min(MOST_ROWS, n_tokens // length)
     starts = np.arange(n_rows) * (len(text) // n_rows)
     fed, wanted = map(torch.from_numpy, text.stretch(starts, length))
+    wanted = scorer.model.foretold(wanted)
     decoder = cast(StepDecoder, scorer.model)
     likeliest = among = 0
     with torch.inference_mode():

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from headway.core.embedding import project
 from headway.core.errors import ConfigError
+from headway.core.loss import Loss, projected_label_smoothed
 
 CHUNK = 512
 """Tokens whose logits are made at a time: memory does not grow with tokens x vocabulary."""
@@ -39,6 +40,15 @@ class LanguageModel(Protocol):
         """Whether what is carried reaches back over all text before, as a recurrent state does."""
         ...
 
+    @property
+    def backward_half(self) -> "LanguageModel | None":
+        """The same for texts from their end, of a model that reads both ways; else None."""
+        ...
+
+    def foretold(self, ids: Int[Tensor, "*shape"]) -> Int[Tensor, "*shape"]:
+        """Each wanted token as the model can foretell it: those that it cannot are unknown."""
+        ...
+
     def log_probs(
         self,
         fed: Int[Tensor, "batch length"],
@@ -56,6 +66,13 @@ class Read(NamedTuple):
     """What a neural language model makes of some text."""
 
     features: Float[Tensor, "batch length d_features"]
+    carried: Carried
+
+
+class StretchLoss(NamedTuple):
+    """What is to be learned from a stretch of text."""
+
+    loss: Loss
     carried: Carried
 
 
@@ -78,6 +95,18 @@ class NeuralLanguageModel(LanguageModel, Protocol):
         part of the graph (truncated backpropagation)."""
         ...
 
+    def loss(
+        self,
+        fed: Int[Tensor, "batch length"],
+        wanted: Int[Tensor, "batch length"],
+        carried: Carried | None,
+        *,
+        smoothing: float,
+        padding: int,
+    ) -> StretchLoss:
+        """Cross-entropy summed over the wanted tokens that are not padding, with the graph."""
+        ...
+
 
 class TextModel(nn.Module, ABC):
     """A `NeuralLanguageModel`, but for what it makes of a text: `read`."""
@@ -88,6 +117,36 @@ class TextModel(nn.Module, ABC):
     @abstractmethod
     def read(self, fed: Int[Tensor, "batch length"], carried: Carried | None = None) -> Read:
         """See `NeuralLanguageModel`."""
+
+    @property
+    def backward_half(self) -> LanguageModel | None:
+        """See `LanguageModel`: most read one way."""
+        return None
+
+    def foretold(self, ids: Int[Tensor, "*shape"]) -> Int[Tensor, "*shape"]:
+        """See `LanguageModel`: most can foretell all of their vocabulary."""
+        return ids
+
+    def loss(
+        self,
+        fed: Int[Tensor, "batch length"],
+        wanted: Int[Tensor, "batch length"],
+        carried: Carried | None,
+        *,
+        smoothing: float,
+        padding: int,
+    ) -> StretchLoss:
+        """See `NeuralLanguageModel`: of the next token, over the whole vocabulary."""
+        features, after = self.read(fed, carried)
+        loss = projected_label_smoothed(
+            features,
+            self.output_weight,
+            wanted,
+            output_bias=self.output_bias,
+            smoothing=smoothing,
+            padding=padding,
+        )
+        return StretchLoss(loss, after)
 
     def logits(
         self, features: Float[Tensor, "*shape d_features"]
@@ -108,6 +167,7 @@ class TextModel(nn.Module, ABC):
     ) -> Scored:
         """See `LanguageModel`; without gradient."""
         features, after = self.read(fed, carried)
+        wanted = self.foretold(wanted)
         found = [features.new_zeros(0, dtype=torch.float32)]
         rows = zip(features.flatten(0, 1).split(CHUNK), wanted.flatten().split(CHUNK), strict=True)
         for some, truth in rows:

@@ -11,6 +11,7 @@ from torch import nn
 
 from headway.core.config import Sections
 from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
+from headway.language_models.elmo import Elmo, ElmoConfig
 from headway.language_models.ngram import Ngram, NgramConfig
 from headway.language_models.nnlm import Nnlm, NnlmConfig
 from headway.language_models.recurrent import RecurrentConfig, RecurrentLanguageModel
@@ -24,6 +25,7 @@ LANGUAGE_MODELS: dict[str, tuple[type, Callable[..., nn.Module]]] = {
     "rnn": (RecurrentConfig, partial(RecurrentLanguageModel, recurrence="rnn")),
     "lstm": (RecurrentConfig, partial(RecurrentLanguageModel, recurrence="lstm")),
     "gru": (RecurrentConfig, partial(RecurrentLanguageModel, recurrence="gru")),
+    "elmo": (ElmoConfig, Elmo),
 }
 """What `--model.type` calls it: n-grams learn by counting, the others by gradient."""
 
@@ -57,6 +59,15 @@ PRESETS: dict[str, Sections] = {
     "lstm": _words(3e-3, type="lstm", **_RECURRENT),
     "gru": _words(3e-3, type="gru", **_RECURRENT),
     "nnlm": _words(3e-3, type="nnlm"),
+    "elmo": {
+        "model": {"type": "elmo"},
+        "training": {
+            "batch_tokens": 1024,
+            "window": 32,
+            "learning_rate": 3e-3,
+            "valid_tokens": 20_000,
+        },
+    },
     "ngram": {"model": {"type": "ngram"}, "training": {"window": 64}},
 }
 """Each is the lowest layer: a TOML file, then flags, go on top of it."""

@@ -171,6 +171,15 @@ class Ngram(nn.Module):
         """There is no end."""
         return None
 
+    @property
+    def backward_half(self) -> None:
+        """It reads one way."""
+        return None
+
+    def foretold(self, ids: Int[Tensor, "*shape"]) -> Int[Tensor, "*shape"]:
+        """See `headway.language_models.interfaces.LanguageModel`: all that it knows."""
+        return ids
+
     def keys(self, order: int) -> Int[Tensor, " n_grams"]:
         """Those of an order from 2."""
         return self.get_buffer(f"keys_{order}")

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -111,6 +112,26 @@ class Scorer:
                 new = 0 if not start else window - stride
                 found[start + new : start + window] = row[new:]
         return found
+
+    def from_the_end(self, ids: Ids) -> LogProbs | None:
+        """The same of a model's backward half, if it has one: of each token of the text, and the
+        begin markers of its lines, given those behind it; the last one first."""
+        half, special = self.model.backward_half, self.special
+        if half is None:
+            return None
+        text = Stream(np.asarray(ids), begin=special.decoder_begin, end=special.end)
+        fed = text.stretch(np.zeros(1, np.int64), len(text)).fed[0]
+        turned = replace(special, begin=special.end, end=special.decoder_begin)
+        model = cast(nn.Module, half)
+        return Scorer(model, turned, window=self.window, device=self.device).stream(fed[::-1])
+
+    def foretold(self, ids: Ids) -> NDArray[np.int64]:
+        """Each token as the model can foretell it: what it cannot is the unknown word."""
+        return self.model.foretold(torch.from_numpy(np.array(ids, np.int64))).numpy()
+
+    def n_unknown(self, ids: Ids) -> int:
+        """How many of some tokens are scored as the unknown word."""
+        return int((self.foretold(ids) == self.special.unknown).sum())
 
     def by_position(self, ids: Ids, length: int = POSITIONS[-1] + 12) -> LogProbs:
         """Of stretches that begin with nothing before them, each token: [stretches, length]."""

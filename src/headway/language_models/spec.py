@@ -4,6 +4,7 @@ import math
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -16,7 +17,7 @@ from headway.language_models import counting, models, texts
 from headway.language_models.evaluation import Evaluation, evaluated_stream
 from headway.language_models.scoring import Scorer
 from headway.language_models.task import LanguageTask, LanguageTraining
-from headway.language_models.units import LanguageText
+from headway.language_models.units import BY_LETTERS, LanguageText
 from headway.runs.gradient import GRADIENT
 from headway.runs.loading import copied, open_run
 from headway.runs.parent import (
@@ -40,7 +41,11 @@ from headway.runs.task_spec import (
 
 WINDOW = 128
 """Where neither a preset nor the user says."""
-MARKERS = {"nnlm": ("begin",), "ngram": ("begin", "end")}
+MARKERS = {
+    "nnlm": ("begin",),
+    "ngram": ("begin", "end"),
+    "elmo": ("unknown", "begin", "end"),
+}
 """Which ids, beside padding, a type of model must know; the others know none."""
 INHERITED_TRAINING = ("batch_tokens", "window", "label_smoothing", "clip_norm", "average")
 CLOSING = 5
@@ -48,15 +53,25 @@ CLOSING = 5
 
 
 def build(settings: Settings, vocabulary: Tokens) -> nn.Module:
-    """The model of a run."""
-    return built(settings, len(vocabulary), vocabulary.special)
+    """The model of a run. One that reads letters is told the words, where there are some yet."""
+    pieces = getattr(vocabulary, "pieces", None)
+    if settings.model_type not in BY_LETTERS or pieces is None:
+        return built(settings, len(vocabulary), vocabulary.special)
+    words = pieces(range(len(vocabulary)))
+    return built(settings, len(vocabulary), vocabulary.special, pieces=words)
 
 
-def built(settings: Settings, vocabulary_size: int, special: SpecialIds) -> nn.Module:
+def built(
+    settings: Settings, vocabulary_size: int, special: SpecialIds, **further: Any
+) -> nn.Module:
     """The model of some settings."""
     _, model = models.LANGUAGE_MODELS[settings.model_type]
-    markers = {"begin": special.decoder_begin, "end": special.end}
-    needed = {name: markers[name] for name in MARKERS.get(settings.model_type, ())}
+    markers = {
+        "unknown": special.unknown,
+        "begin": special.decoder_begin,
+        "end": special.end,
+    }
+    needed = {name: markers[name] for name in MARKERS.get(settings.model_type, ())} | further
     sizes = {"vocabulary_size": vocabulary_size, "padding": special.padding}
     return model(settings.model, **sizes, **needed)
 
@@ -159,7 +174,14 @@ def card(run: Run) -> CardWords:
             f"{found.scores.bits_per_character:.3f} bits per character"
         )
     reading = data.reading
-    title = {"ngram": "n-gram", "nnlm": "NNLM", "rnn": "RNN", "lstm": "LSTM", "gru": "GRU"}
+    title = {
+        "ngram": "n-gram",
+        "nnlm": "NNLM",
+        "rnn": "RNN",
+        "lstm": "LSTM",
+        "gru": "GRU",
+        "elmo": "ELMo",
+    }
     unit = {"subwords": "sub-words"}.get(data.unit.unit, data.unit.unit)
     return CardWords(
         title=f"Language model ({title.get(run.settings.model_type, run.settings.model_type)})",
@@ -204,6 +226,9 @@ def score_words(found: Evaluation, *, learned: bool) -> str:
         if scores.n_unknown
         else ""
     )
+    halves = ", ".join(f"{name} {value:,.2f}" for name, value in found.both_ways.items())
+    if halves:
+        unknown += f"\nIt reads both ways; perplexity per token {halves}.\n"
     return f"""On the validation text, {scores.n_tokens:,} tokens:
 
 | what | value | divided by |

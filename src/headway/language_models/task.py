@@ -11,12 +11,11 @@ from torch import Tensor, nn
 
 from headway.core.batching import BatchStream
 from headway.core.errors import refuse_below, refuse_beyond
-from headway.core.loss import Loss, projected_label_smoothed
 from headway.core.subwords import SpecialIds
 from headway.core.training_interfaces import Batch, TaskState, Validation
 from headway.corpora.store import Store
 from headway.corpora.streams import Stream, StreamBatches
-from headway.language_models.interfaces import Carried, NeuralLanguageModel
+from headway.language_models.interfaces import Carried, NeuralLanguageModel, StretchLoss
 from headway.operations.time_budget import PlannedTraining
 
 VALID_ROWS = 16
@@ -125,19 +124,11 @@ class LanguageTask:
 
     def cross_entropy(
         self, model: nn.Module, rows: LaneRows, carried: Carried | None, smoothing: float
-    ) -> tuple[Loss, Carried]:
+    ) -> StretchLoss:
         """The objective summed over some rows, and what is carried on from them."""
-        language_model = cast(NeuralLanguageModel, model)
-        features, after = language_model.read(rows.fed, carried)
-        loss = projected_label_smoothed(
-            features,
-            language_model.output_weight,
-            rows.wanted,
-            output_bias=language_model.output_bias,
-            smoothing=smoothing,
-            padding=self.special.padding,
+        return cast(NeuralLanguageModel, model).loss(
+            rows.fed, rows.wanted, carried, smoothing=smoothing, padding=self.special.padding
         )
-        return loss, after
 
     def split_batch(self, batch: Batch) -> list[Batch]:
         """See `headway.core.training_interfaces.Task`."""

@@ -14,6 +14,7 @@ from headway.core.lines import check_file, read_lines, shown
 from headway.core.run_folder import RunFolder
 from headway.corpora.store import SideEncoder, Store, cached_store
 from headway.language_models.units import (
+    BY_LETTERS,
     TokenUnit,
     Vocabulary,
     fitted_unit,
@@ -193,10 +194,14 @@ def read(settings: Settings, vocabulary: Vocabulary | None, say: Say) -> Texts:
 
     if vocabulary is None:
         train_lines = partial(lines, valid=False)
-        seed = settings.runtime.seed
+        by_letters = settings.model_type in BY_LETTERS
+        others = ReadingReport(data.valid_corpus, unit.cut).lines
+        also = partial(lines, valid=True) if held_out else others
         vocabulary = learned_vocabulary(
-            settings.text, unit, train_lines, counting=counting, seed=seed, say=say
-        )
+            settings.text, unit, train_lines,
+            unlimited=counting or by_letters, also=also if by_letters else None,
+            seed=settings.runtime.seed, say=say,
+        )  # fmt: skip
     checksums = {str(path): checksum(path) for path in (*data.corpus, *data.valid_corpus)}
     stored = partial(_stored, vocabulary=vocabulary, unit=unit, say=say)
     some = {"files": [checksums[str(path)] for path in data.corpus], "held_out": len(held_out)}

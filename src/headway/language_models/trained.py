@@ -14,7 +14,7 @@ from headway.decoding.sampling import draw
 from headway.language_models.evaluation import Evaluation, evaluated
 from headway.language_models.scoring import Scorer
 from headway.language_models.spec import SPEC, WINDOW
-from headway.language_models.units import TokenUnit, Vocabulary
+from headway.language_models.units import BY_LETTERS, TokenUnit, Vocabulary
 from headway.operations.argument_types import in_shape, paths, refuse_no_unicode, string
 from headway.operations.option_errors import other_than_fp32
 from headway.runs.loading import LoadedRun, open_run
@@ -66,6 +66,8 @@ class TrainedLanguageModel:
     def __init__(self, opened: LoadedRun) -> None:
         """Take an opened run; `TrainedLanguageModel.load` opens one."""
         self.settings, vocabulary, model, self.device = opened
+        if self.settings.model_type in BY_LETTERS:
+            vocabulary = cast(Any, model).opened(vocabulary)
         self.vocabulary: Vocabulary = vocabulary
         self.decoder = cast(StepDecoder, model)
         text = self.settings.text
@@ -110,7 +112,7 @@ class TrainedLanguageModel:
         for text, ids, log_probs in zip(texts, rows, self.scorer.lines(rows), strict=True):
             pieces = self.vocabulary.pieces([*ids, special.end])
             tokens = [TokenScore(*pair) for pair in zip(pieces, log_probs.tolist(), strict=True)]
-            n_unknown = ids.count(special.unknown)
+            n_unknown = self.scorer.n_unknown(ids)
             found.append(LineScore(text, float(log_probs.sum()), tokens, n_unknown))
         return found
 
@@ -121,7 +123,7 @@ class TrainedLanguageModel:
         """
         logits = self._read(self.fed(self.ids(prompt))).logits[0].double()
         probabilities = logits.softmax(0)
-        n_tokens = len(self.vocabulary)
+        n_tokens = len(probabilities)  # the vocabulary, or as much of it as is ever foretold
         chosen = probabilities.topk(min(top or n_tokens, n_tokens))
         pieces = self.vocabulary.pieces(chosen.indices.tolist())
         return [NextToken(*pair) for pair in zip(pieces, chosen.values.tolist(), strict=True)]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from headway.core.errors import DataError, refuse_below, refuse_beyond
+from headway.core.errors import ConfigError, DataError, refuse_below, refuse_beyond
 from headway.core.subword_training import fitted_vocabulary_size
 from headway.core.subwords import MOST_IDS, Subwords
 from headway.languages.segmenting import Segmenter, segmenter, unspaced
@@ -20,8 +20,11 @@ Vocabulary = Subwords | Words
 
 MOST_WORDS = 50_000
 """In the vocabulary of a neural model that is fitted: each costs a row of weights."""
-_WHOLE_WORDS = ("ngram", "nnlm")
+_WHOLE_WORDS = ("ngram", "nnlm", "elmo")
 """Types of model that read words where nothing else is said."""
+BY_LETTERS = ("elmo",)
+"""Types of model that read words by their letters: all words of the corpus are in the vocabulary,
+however rare."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,11 @@ def fitted_unit(text: LanguageText, model_type: str, lines: Lines, say: Say) -> 
     """The unit and the segmenter that suit a corpus; what was left open is said."""
     without_spaces = "auto" in (text.unit, text.segmenter) and unspaced(lines())
     unit: Unit
+    if model_type in BY_LETTERS and text.unit == "subwords":
+        raise ConfigError(
+            f"a model of the type {model_type} reads whole words by their letters; got text.unit "
+            "subwords. Take --text.unit words, or characters, or leave it out."
+        )
     if text.unit != "auto":
         unit = text.unit
     else:
@@ -82,9 +90,19 @@ def fitted_unit(text: LanguageText, model_type: str, lines: Lines, say: Say) -> 
 
 
 def learned_vocabulary(
-    text: LanguageText, unit: TokenUnit, lines: Lines, *, counting: bool, seed: int, say: Say
+    text: LanguageText,
+    unit: TokenUnit,
+    lines: Lines,
+    *,
+    unlimited: bool,
+    also: Lines | None = None,
+    seed: int,
+    say: Say,
 ) -> Vocabulary:
-    """The vocabulary of a corpus, learned from its lines.
+    """The vocabulary of a corpus, learned from its lines; `unlimited` by how many there are.
+
+    With words that occur in `also` alone, behind all others, if there is such text; then words that
+    occur once are known too, unless `min_count` says otherwise.
 
     Raises:
         DataError: nothing is in it.
@@ -106,8 +124,11 @@ def learned_vocabulary(
     if not counts:
         raise DataError("a corpus has words; this one has none. Give a text.")
     least = text.min_count or (2 if unit.unit == "words" and not n_written_unknown else 1)
+    if also and not text.min_count:
+        least = 0
+        counts.update(dict.fromkeys((piece for line in also() for piece in whole.split(line)), 0))
     most = text.vocabulary_size and max(1, text.vocabulary_size - len(whole))
-    limit = MOST_IDS - len(whole) if counting else MOST_WORDS
+    limit = MOST_IDS - len(whole) if unlimited else MOST_WORDS
     words = Words.learned(counts, unit.unit, min_count=least, most=most or limit)
     if len(words) == len(whole) and not text.min_count:  # each occurs once: a few lines
         least = 1

@@ -162,7 +162,7 @@ class ServedLanguageModel:
         whole = [*ids, self.special.end]  # a score's windows reach to the end of the line
         found: list[TokenPlace | None] = [None] * len(whole)
         for start, logits in self._logits(self.model.fed(ids)):
-            some = whole[start : start + len(logits)]
+            some = self.model.scorer.foretold(whole[start : start + len(logits)]).tolist()
             for i, place in enumerate(self.known(logits, some, n_top), start):
                 found[i] = place
         return [place for place in found[:-1] if place]

@@ -134,7 +134,7 @@ def work_of(model: TrainedLanguageModel, rows: Rows) -> Work:
         return written.partition("\n")[0].strip()
 
     def examined(log_probs: NDArray[np.float64]) -> RunResults:
-        n_unknown = int((ids == model.vocabulary.special.unknown).sum())
+        n_unknown = model.scorer.n_unknown(ids)
         hits = accuracy(model.scorer, ids)
         others = {
             "next token right, %": 100.0 * hits.likeliest,

@@ -116,7 +116,10 @@ class Words:
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         """For another process."""
-        return partial(Words, unit=self.unit), (self._pieces[len(SPECIAL_PIECES) :],)
+        return partial(type(self), unit=self.unit), (self._own()[len(SPECIAL_PIECES) :],)
+
+    def _own(self) -> list[str]:
+        return self._pieces
 
     def save(self, path: Path) -> None:
         """Write `tokenizer.json`, which other programs can read with the `tokenizers` library."""
@@ -136,7 +139,7 @@ class Words:
         ]  # fmt: skip
         model = {
             "type": "WordLevel",
-            "vocab": {piece: i for i, piece in enumerate(self._pieces)},
+            "vocab": {piece: i for i, piece in enumerate(self._own())},
             "unk_token": SPECIAL_PIECES[self.special.unknown],
         }
         whole = {
@@ -178,6 +181,43 @@ class Words:
                 "not. Take it from a copy."
             )
         return cls(in_order[len(SPECIAL_PIECES) :], unit)
+
+
+class OpenWords(Words):
+    """The same, but a word that it does not have gets the next id when it is met: for models that
+    read words by their letters.
+
+    Such ids hold as long as the object; it is as long, and is saved, as if there were none.
+    """
+
+    def __init__(self, pieces: Sequence[str], unit: WholeUnit = "words") -> None:
+        super().__init__(pieces, unit)
+        self._n_own = len(self._pieces)
+
+    @classmethod
+    def of(cls, words: Words) -> "OpenWords":
+        return cls(words._pieces[len(SPECIAL_PIECES) :], words.unit)
+
+    def __len__(self) -> int:
+        return self._n_own
+
+    @property
+    def n_met(self) -> int:
+        """How many ids there are by now."""
+        return len(self._pieces)
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text, without markers; none is unknown."""
+        found = []
+        for piece in self.split(text):
+            if piece not in self._ids:
+                self._ids[piece] = len(self._pieces)
+                self._pieces.append(piece)
+            found.append(self._ids[piece])
+        return found
+
+    def _own(self) -> list[str]:
+        return self._pieces[: self._n_own]
 
 
 def opened(path: Path) -> Words | Subwords:
