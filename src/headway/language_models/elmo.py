@@ -132,6 +132,7 @@ class Elmo(TextModel):
 
     def opened(self, vocabulary: Words) -> OpenWords:
         """A vocabulary for use: it gives ids to words that it meets, and this model reads them."""
+        self.spellings = self.spellings[: len(vocabulary)]
         self.vocabulary = OpenWords.of(vocabulary)
         return self.vocabulary
 
@@ -255,27 +256,19 @@ class Elmo(TextModel):
 
     @torch.no_grad()
     def contextual(
-        self, sentences: Sequence[Sequence[str]]
+        self, words: Int[Tensor, "batch length"]
     ) -> Float[Tensor, "layers batch length d_both"]:
         """The vectors of each word of some sentences: that of its letters (twice, to be as wide as
         the others), then of each layer, the forward half's beside the backward half's.
 
-        Words need not be in the vocabulary. A sentence is read by itself, between its markers;
-        behind the end of a shorter one there is nothing that means anything.
+        A sentence is read by itself, between its markers; padding stands behind a shorter one, and
+        what is found there means nothing.
         """
-        n_words = torch.tensor([len(words) for words in sentences], dtype=torch.long)
-        flat = [word for words in sentences for word in words]
-        letters = torch.tensor(spelled(flat), device=self.output_weight.device)
-        markers = self.embed(torch.tensor([self.begin, self.end], device=letters.device))
-        longest = int(n_words.max()) if len(sentences) else 0
-        x = markers.new_zeros(len(sentences), longest, markers.shape[1])
-        n_real = n_words.to(letters.device)
-        visible = torch.arange(longest, device=letters.device) < n_real[:, None]
-        if flat:
-            x[visible] = self.words(letters)
-        mirror = mirror_of(n_real, longest)
+        mirror = mirror_of((words != self.padding).sum(1), words.shape[1])
+        x = self.embed(words)
         ways = torch.stack([x, mirrored(x, mirror)])
-        first = markers[:, None, None].expand(-1, len(x), -1, -1)
+        ends = self.embed(torch.tensor([self.begin, self.end], device=words.device))
+        first = ends[:, None, None].expand(-1, len(x), -1, -1)
         outputs, _ = self.outputs(torch.cat([first, ways], 2), None, BOTH)
         both = [torch.cat([y[0, :, 1:], mirrored(y[1, :, 1:], mirror)], -1) for y in outputs]
         return torch.stack([torch.cat([x, x], -1), *both])

@@ -13,6 +13,7 @@ from torch import Tensor
 from headway.core.errors import RunError
 from headway.core.rows import pad
 from headway.core.runtime import Device
+from headway.language_models.elmo import Elmo
 from headway.language_models.nnlm import Nnlm
 from headway.language_models.trained import TrainedLanguageModel
 from headway.nn.layer_outputs import Row, layer_outputs, vectors_of_rows
@@ -62,12 +63,20 @@ def _fed(used: TrainedLanguageModel, rows: list[Row]) -> Int[Tensor, "rows lengt
     return torch.from_numpy(fed).to(used.device)
 
 
+def both_ways(used: TrainedLanguageModel) -> Layered:
+    """Its letters, and layers that read forward and backward."""
+    model = cast(Elmo, used.decoder)
+    names = ("embedding", *map(str, range(1, len(model.layers) + 1)))
+    return Layered(names, "the words on both sides", lambda fed: model.contextual(fed[:, 1:]), None)
+
+
 LAYERS: dict[str, Callable[[TrainedLanguageModel], Layered]] = {
     "transformer": stacked,
     "rnn": stacked,
     "lstm": stacked,
     "gru": stacked,
     "nnlm": static,
+    "elmo": both_ways,
 }
 """By type of model; what is not here has no vectors."""
 
