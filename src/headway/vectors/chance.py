@@ -1,13 +1,15 @@
 """Chance: the cosines that vectors without any meaning have, so that others are not overrated."""
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
-from numpy.typing import NDArray
 
 from headway.core.errors import ConfigError
+
+if TYPE_CHECKING:  # that library takes as long to load as numpy
+    from jaxtyping import Float
+    from numpy.typing import NDArray
 
 STEPS = 1 << 16
 """Stretches of the angle from 0 to pi. `band` is within 1e-6 and `largest` within 1e-4 for sizes up
@@ -62,7 +64,7 @@ def chance(size: int, n_words: int = 1) -> Chance:
     return Chance(size, n_words, band, largest)
 
 
-def _shares_below(size: int) -> Float[NDArray, " angles"]:
+def _shares_below(size: int) -> "Float[NDArray, ' angles']":
     """The share of random vectors that are nearer to a given one than each angle from 0 to pi."""
     sines = np.sin(np.linspace(0.0, np.pi, STEPS + 1)).clip(0.0)
     with np.errstate(divide="ignore", under="ignore"):

@@ -30,7 +30,7 @@ REMARKS = {
 """What is said of what was put right, behind how often."""
 
 
-def open_vectors(path: Path, say: Say = silent) -> WordVectors:
+def open_vectors(path: str | Path, say: Say = silent) -> WordVectors:
     """The word vectors of a file: word2vec's text or binary format or GloVe's text, packed or not,
     told from what is in it. Of a word that stands there twice the first vector counts; what is left
     out is said.
@@ -39,7 +39,8 @@ def open_vectors(path: Path, say: Say = silent) -> WordVectors:
         DataError: there is no such file, it is something else (a pickle is never opened), or it is
             damaged.
     """
-    layout, found = look_at(path), Counter[str]()
+    path, found = Path(path), Counter[str]()
+    layout = look_at(path)
     opened: WordVectors
     if layout.n_bytes > LARGE_BYTES:
         opened = cached_vectors(path, layout, say)
