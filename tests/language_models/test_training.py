@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 from everyday_run import Finished, command
-from gensim.models import KeyedVectors
 from text_run import train, write_corpus
 
 from headway.core.embedding import project
@@ -21,6 +20,7 @@ from headway.language_models.task import LanguageTask
 from headway.language_models.texts import ReadingReport
 from headway.language_models.trained import TrainedLanguageModel
 from headway.translator import Translator
+from headway.vectors.files import open_vectors
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 NEURAL = ("transformer", "lstm", "nnlm", "elmo")
@@ -477,20 +477,28 @@ def test_counts_are_not_gone_on_from_and_not_called_damaged(runs, tmp_path):
     assert not (tmp_path / "child").exists()
 
 
-@pytest.mark.parametrize("to", ["word2vec", "word2vec-binary"])
-def test_word_vectors_are_taken_out_of_an_nnlm_and_of_nothing_else(runs, tmp_path, to):
-    file = tmp_path / "vectors"
-    written = command("export", str(runs / "nnlm"), str(file), "--to", to)
+@pytest.mark.parametrize("to", ["word2vec", "word2vec-binary", "glove"])
+@pytest.mark.parametrize("name", ["nnlm", "lstm"])
+def test_the_vectors_of_tokens_are_taken_out(runs, tmp_path, name, to):
+    file = tmp_path / "vectors.gz"
+    written = command("export", str(runs / name), str(file), "--to", to)
     assert written.status == 0, written.err
-    read = KeyedVectors.load_word2vec_format(file, binary=to.endswith("binary"))
-    words, vectors = read.index_to_key, read.vectors
-    model = TrainedLanguageModel.load(runs / "nnlm", device="cpu")
-    assert "dog" in words
-    assert "<pad>" not in words
-    [dog] = model.vocabulary.encode("dog")
-    torch.testing.assert_close(
-        torch.from_numpy(vectors[words.index("dog")]), model.decoder.word_vectors()[dog]
-    )
-    refused = command("export", str(runs / "lstm"), str(file), "--to", to)
+    read = open_vectors(file)
+    used = TrainedLanguageModel.load(runs / name, device="cpu")
+    markers = [0, 1, 2, 3]
+    assert list(read.words) == used.vocabulary.pieces(range(len(markers), len(used.vocabulary)))
+    ids = torch.arange(len(markers), len(used.vocabulary))
+    torch.testing.assert_close(torch.from_numpy(read.matrix), used.decoder.embedding(ids[None])[0])
+    asked = command("neighbours", str(runs / name), "dog", "--json")
+    assert asked.status == 0, asked.err
+    nearest = read.neighbours("dog")[0].word
+    assert json.loads(asked.out)["neighbours"][0]["word"] == nearest
+
+
+def test_counts_have_no_vectors(runs, tmp_path):
+    names = ("--task", "language-model", "--corpus", str(runs / "corpus.txt"))
+    counted = ("--model.type=ngram", "--out", str(tmp_path / "counted"))
+    assert command("train", *names, *counted).status == 0
+    refused = command("export", str(tmp_path / "counted"), str(tmp_path / "file"), "--to", "glove")
     assert refused.status == 2
     assert "--model.type nnlm" in refused.err

@@ -9,10 +9,12 @@ VERBS = {
     "generate": "headway.language_models.trained:TrainedLanguageModel",
     "inspect": "headway.inspection.opened_runs:opened_language_model",
     "embed": "headway.language_models.embedding:embedder",
+    "vectors": "headway.language_models.exchange:vectors_of_tokens",
     "compare": "headway.study.compared_language_models:entrant",
     "count": "headway.study.operation_counting:PASS_OF_TEXT",
     "export arpa": "headway.language_models.exchange:export_arpa",
     "export word2vec": "headway.language_models.exchange:export_word2vec",
     "export word2vec-binary": "headway.language_models.exchange:export_word2vec_binary",
+    "export glove": "headway.language_models.exchange:export_glove",
     "import arpa": "headway.language_models.exchange:import_arpa",
 }

@@ -1,6 +1,8 @@
 """Runs from ARPA files; ARPA files, and files of word vectors, from runs."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -8,13 +10,13 @@ import torch
 
 from headway.core.config import Sections
 from headway.core.disk import checksum
+from headway.core.embedding import TokenEmbedding
 from headway.core.errors import RunError
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import SpecialIds
 from headway.core.tensor_files import save_tensors
 from headway.language_models.arpa import Arpa, read_arpa, write_arpa
 from headway.language_models.ngram import Ngram, NgramConfig
-from headway.language_models.nnlm import Nnlm
 from headway.language_models.spec import SPEC, next_commands_at
 from headway.language_models.texts import COUNTING
 from headway.operations.locks import Say
@@ -23,10 +25,9 @@ from headway.runs.loading import open_run
 from headway.runs.settings import Settings
 from headway.runs.train import write_record
 from headway.tokenizers.words import WholeUnit
-from headway.vectors.files import write_word2vec
+from headway.vectors.files import write_glove, write_word2vec
+from headway.vectors.word_vectors import WordVectors
 
-WITH_VECTORS = ("nnlm",)
-"""Types of model whose words have vectors to be taken out."""
 REPAIRS = {
     "not_nfc": "words were brought to NFC, as all text is",
     "begin_inside": "n-grams with <s> behind their first word are left out: nothing asks for them",
@@ -132,29 +133,46 @@ def spelled(vocabulary: Any) -> list[str]:
     return pieces
 
 
-def export_word2vec_binary(run: Path, path: Path, say: Say) -> None:
-    """The same as `export_word2vec` in the binary format."""
-    export_word2vec(run, path, say, binary=True)
-
-
-def export_word2vec(run: Path, path: Path, say: Say, *, binary: bool = False) -> None:
-    """Write the word vectors of a run in word2vec's text or binary format, and say how many;
-    markers, and words that have no place in such a file, are left out.
+def vectors_of_tokens(run: Path) -> WordVectors:
+    """The vectors that the model of a run reads its tokens as; markers are left out.
 
     Raises:
         RunError: there is no such run, or its model has none.
     """
     settings, vocabulary, model, _ = open_run(SPEC, run, device="cpu")
-    if settings.model_type not in WITH_VECTORS:
+    embedding = getattr(model, "embedding", None)
+    if not isinstance(embedding, TokenEmbedding):
         raise RunError(
-            f"word vectors are taken out of models of the type {' or '.join(WITH_VECTORS)}; {run} "
-            f"is one of the type {settings.model_type}. Train one: --model.type nnlm."
+            f"vectors of words are the rows of an embedding; {run} is a model of the type "
+            f"{settings.model_type}, which has none. Train another: --model.type nnlm."
         )
-    special = vocabulary.special
-    words = vocabulary.pieces(range(len(vocabulary)))
-    for marker in {special.padding, special.decoder_begin}:
-        words[marker] = ""  # left out: they stand in no text
-    vectors = cast(Nnlm, model).word_vectors().numpy()
-    n_left_out = write_word2vec(path, words, vectors, binary=binary)
-    n_words = len(words) - n_left_out
-    say(f"vectors of {n_words:,} words written to {path}, {n_left_out:,} left out")
+    special: SpecialIds = vocabulary.special
+    markers = {special.padding, special.unknown, special.decoder_begin, special.end}
+    kept = [token for token in range(len(vocabulary)) if token not in markers]
+    vectors = embedding.weight.detach()[kept] * embedding.scale
+    return WordVectors(vocabulary.pieces(kept), vectors.numpy())
+
+
+def export_word2vec(run: Path, path: Path, say: Say) -> None:
+    """Write the vectors of a run's tokens in word2vec's text format, and say how many; those that
+    have no place in such a file are left out. Packed where the name ends in .gz.
+
+    Raises RunError as `vectors_of_tokens`.
+    """
+    _write(write_word2vec, run, path, say)
+
+
+def export_word2vec_binary(run: Path, path: Path, say: Say) -> None:
+    """The same in word2vec's binary format."""
+    _write(partial(write_word2vec, binary=True), run, path, say)
+
+
+def export_glove(run: Path, path: Path, say: Say) -> None:
+    """The same in GloVe's text format."""
+    _write(write_glove, run, path, say)
+
+
+def _write(write: Callable[..., int], run: Path, path: Path, say: Say) -> None:
+    vectors = vectors_of_tokens(run)
+    n_left_out = write(path, vectors.words, vectors.matrix)
+    say(f"{len(vectors) - n_left_out:,} vectors written to {path}, {n_left_out:,} left out")

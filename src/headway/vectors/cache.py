@@ -47,7 +47,7 @@ _FILES = {
     "errors": np.float32, "words": np.uint8, "offsets": np.int64, "hashes": np.uint64,
     "rows": np.uint32,
 }  # fmt: skip
-_SAY_EVERY_S = 5.0
+_SAY_EVERY_S = 15.0
 _ALIKE_AMONG, _ALIKE_BYTES = 500_000, 3
 """Words that are compared with a misspelt one: of the first ones those of nearly its length."""
 

@@ -52,11 +52,12 @@ class WordVectors:
         return self.find(word) is not None
 
     def row(self, word: str) -> int:
-        """The row of a word.
+        """The row of a word; of sub-words that of the piece which begins a word, `▁apple`.
 
         Raises DataError where there is no such word, which names those that are spelled alike.
         """
         found = self.find(word)
+        found = self.find(f"▁{word}") if found is None else found
         if found is None:
             alike = ", ".join(self.spelled_alike(word))
             remedy = f"Spelled alike: {alike}." if alike else "Ask for a word of the corpus."
