@@ -67,7 +67,7 @@ def begun_run(spec: TaskSpec, request: Request, say: Say) -> Run:
     run = Run(spec, request.folder, settings, data, runtime, say, request.sections, chosen, started)
     run.open_vectors = request.open_vectors
     run.settings = learner(spec, settings).fit(run)
-    if settings.training.init_embedding and not run.noted:
+    if getattr(settings.training, "init_embedding", "") and not run.noted:
         raise no_embedding(settings.model_type)
     write_record(run.folder, data, parent, asked_for(spec, request, asked), run.noted)
     data.save_vocabulary(run.folder)
