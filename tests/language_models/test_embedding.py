@@ -7,7 +7,8 @@ import pytest
 import torch
 from small_models import OF_TEXT, built
 
-from headway.language_models.embedding import LanguageModelEmbedder, stacked, static
+from headway.language_models.elmo import Elmo, ElmoConfig
+from headway.language_models.embedding import LanguageModelEmbedder, both_ways, stacked, static
 from headway.language_models.trained import TrainedLanguageModel
 from headway.runs.loading import LoadedRun
 from headway.tokenizers.words import Words
@@ -16,11 +17,12 @@ WORDS = Words(["a", "b", "c", "d", "e", "f", "g", "h", "i"])
 STACKED = {name: make for name, make in OF_TEXT.items() if name != "nnlm"}
 
 
-def embedder(make, window=128, layered=stacked):
+def embedder(make, window=128, layered=stacked, model_type=""):
     torch.manual_seed(3)
     model = built(make)
     text = SimpleNamespace(unit="words", segmenter="none")
-    settings = SimpleNamespace(text=text, training=SimpleNamespace(window=window))
+    training = SimpleNamespace(window=window)
+    settings = SimpleNamespace(text=text, training=training, model_type=model_type)
     used = TrainedLanguageModel(LoadedRun(settings, WORDS, model, torch.device("cpu")))
     return LanguageModelEmbedder(used, layered(used))
 
@@ -93,3 +95,20 @@ def test_spans_are_those_of_text_with_the_spaces_of_the_segmenter():
     assert one.text == "a b z"
     assert one.words() == [(0, 1), (2, 3), (4, 5)]
     assert [one.knows(span) for span in one.words()] == [True, True, False]
+
+
+def elmo():
+    sizes = {"d_model": 6, "d_cell": 10, "filters": (4, 4)}
+    return Elmo(ElmoConfig(**sizes), vocabulary_size=13, pieces=WORDS.pieces(range(13)))
+
+
+def test_elmo_sees_the_words_on_both_sides_and_knows_every_word():
+    model = embedder(elmo, layered=both_ways, model_type="elmo")
+    texts = ["a b c", "a b zebra", "zebra b c", "", "b", "a zebra b"]
+    first, behind, before, *others = model.embed(texts)
+    for one in (behind, before):
+        assert np.array_equal(first.vectors[0, 1], one.vectors[0, 1])
+        assert np.abs(first.vectors[1:, 1] - one.vectors[1:, 1]).max(-1).min() > 1e-6
+    assert not any(any(one.unknown) for one in (before, *others))
+    for text, one in zip(texts, (first, behind, before, *others), strict=True):
+        np.testing.assert_allclose(one.vectors, vectors(model, text)[0], atol=1e-5)

@@ -67,7 +67,11 @@ def both_ways(used: TrainedLanguageModel) -> Layered:
     """Its letters, and layers that read forward and backward."""
     model = cast(Elmo, used.decoder)
     names = ("embedding", *map(str, range(1, len(model.layers) + 1)))
-    return Layered(names, "the words on both sides", lambda fed: model.contextual(fed[:, 1:]), None)
+
+    def read(rows: list[Row]) -> Tensor:
+        return model.contextual(_fed(used, rows)[:, 1:])
+
+    return Layered(names, "the words on both sides", used.vocabulary.encode, read, None)
 
 
 LAYERS: dict[str, Callable[[TrainedLanguageModel], Layered]] = {
