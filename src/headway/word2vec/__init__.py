@@ -3,6 +3,7 @@
 VERBS = {
     "train": "headway.word2vec.spec:SPEC",
     "files": "headway.word2vec.corpus:refuse_unreadable",
+    "evaluate": "headway.commands.vector_evaluation:evaluate_vectors",
     "predict": "headway.word2vec.predicting:WordPredictor",
     "predict --context": "headway.word2vec.predicting:WordPredictor",
     "vectors": "headway.word2vec.run_vectors:vectors_of_run",
