@@ -10,6 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from everyday_run import Finished, command
+from topics import TOPICS, write_topics
+
+pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
 PLACES = {
     "man": (1, 0, 4), "woman": (1, 1, 4), "king": (4, 0, 4), "queen": (4, 1, 4),
@@ -191,10 +194,49 @@ def test_several_sets_are_scored_at_once(file, sets, tmp_path):
     assert "again.tsv" in shown.out
 
 
-def test_files_are_asked_without_torch(file):
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of word vectors on four interleaved topics."""
+    folder = tmp_path_factory.mktemp("words")
+    corpus = write_topics(folder / "topics.txt")
+    trained = command(
+        "train", "--task", "word-vectors", "--corpus", str(corpus), "--out", str(folder / "run"),
+        "--model.d-model=16", "--training.epochs=4", "--runtime.threads=1",
+    )  # fmt: skip
+    assert trained.status == 0, trained.err
+    return folder / "run"
+
+
+@pytest.mark.parametrize("what", ["file", "run"])
+def test_files_and_runs_of_word_vectors_are_asked_without_torch(what, file, run):
+    place, word = {"file": (file, "apple"), "run": (run, TOPICS["fruit"][0])}[what]
     code = (
         "import sys; from headway.cli import main; "
-        f"status = main(['neighbours', {str(file)!r}, 'apple']); "
+        f"status = main(['neighbours', {str(place)!r}, {word!r}]); "
         "sys.exit(status or 'torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_run_is_asked_and_scored_as_a_file_is(run, tmp_path):
+    one, *others = next(iter(TOPICS.values()))
+    found = json.loads(command("neighbours", str(run), one, "--json").out)["neighbours"]
+    assert found == sorted(found, key=lambda it: -it["cosine"])
+    pairs = tmp_path / "pairs.tsv"
+    strangers = list(TOPICS.values())[-1]
+    rows = [f"{one}\t{it}\t9\n" for it in others] + [f"{one}\t{it}\t1\n" for it in strangers]
+    pairs.write_text("".join(rows), encoding="utf-8")
+    [scores] = json.loads(
+        command("evaluate", str(run), "--similarities", str(pairs), "--json").out
+    )["similarities"]
+    assert scores["n_covered"] == scores["n_pairs"] == len(rows)
+    assert scores["interval"][0] > 0
+    exported = tmp_path / "vectors.txt"
+    assert command("export", str(run), str(exported), "--to", "word2vec").status == 0
+    again = json.loads(
+        command("evaluate", str(exported), "--similarities", str(pairs), "--json").out
+    )
+    assert again["similarities"][0]["rho"] == pytest.approx(scores["rho"])
+    refused = command("evaluate", str(run), "--corpus", str(pairs))
+    assert refused.status == 2
+    assert "--analogies and --similarities" in refused.err

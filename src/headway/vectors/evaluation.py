@@ -16,8 +16,8 @@ from headway.vectors.word_vectors import WordVectors, unit
 
 UNNAMED = "(no section)"
 """Of analogies that stand before any line with the name of a section."""
-AT_ONCE = 1 << 25
-"""Cosines that are held at a time: 128 MiB."""
+AT_ONCE = 1024
+"""Analogies that are answered at a time."""
 TWO_SIDED_95 = 1.959964
 """Standard errors on either side of a normal variable that hold 95 % of it."""
 
@@ -178,28 +178,15 @@ def answers(
     advance: Callable[[int, int], None] = lambda done, total: None,
 ) -> Int[NDArray, " questions"]:
     """The row that is the first answer to each analogy, given its first three: as
-    `WordVectors.analogy`, many at a time."""
-    first, second, base = (unit(vectors.matrix[three[:, column]]) for column in range(3))
-    targets = second - first + base
-    best = np.full(len(three), -np.inf, np.float32)
+    `WordVectors.analogy`, many at a time; -1 where there are no words but those three."""
     found = np.full(len(three), -1, np.int64)
-    begin = 0
-    for some in vectors.units():
-        n_at_once = max(1, AT_ONCE // len(some))
-        for start in range(0, len(three), n_at_once):
-            asked = slice(start, start + n_at_once)
-            cosines = targets[asked] @ some.T
-            for column in three[asked].T - begin:
-                (here,) = np.nonzero((column >= 0) & (column < len(some)))
-                cosines[here, column[here]] = -np.inf
-            likeliest = cosines.argmax(1)
-            value = cosines[np.arange(len(cosines)), likeliest]
-            better = value > best[asked]
-            found[asked] = np.where(better, begin + likeliest, found[asked])
-            best[asked] = np.where(better, value, best[asked])
-            advance(begin * len(three) + min(start + n_at_once, len(three)) * len(some),
-                    len(vectors) * len(three))  # fmt: skip
-        begin += len(some)
+    for begin in range(0, len(three), AT_ONCE):
+        some = three[begin : begin + AT_ONCE]
+        first, second, base = (unit(vectors.matrix[rows]) for rows in some.T)
+        nearest = vectors.nearest_rows(second - first + base, 1, some.tolist())
+        if nearest.rows.shape[1]:
+            found[begin : begin + AT_ONCE] = nearest.rows[:, 0]
+        advance(min(begin + AT_ONCE, len(three)), len(three))
     return found
 
 
