@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from headway.core.config import Sections
     from headway.runs.settings import Settings
     from headway.runs.task_spec import TaskSpec
-    from headway.study.operation_counting import Lengths
+    from headway.study.operation_counting import Lengths, ModelPart
 
 MOST_FITTED = 32_000
 """The largest vocabulary that `train` fits to a corpus."""
@@ -80,7 +80,7 @@ def parameters(
     """
     from headway.study.cost_table import Costs
     from headway.study.operation_counting import count, parts_of
-    from headway.tasks import brought
+    from headway.tasks import brought, verbs
 
     for option, value in (("vocabulary", vocabulary), ("batch", batch), ("length", length)):
         if value is not None and value < 1:
@@ -99,6 +99,9 @@ def parameters(
 
     with torch.device("meta"):
         parts = parts_of(build())
+    if "count" not in verbs(spec.name):
+        print_parts(found, parts, json=json)
+        return
     of_task = brought(spec.name, "count", model)
     costs = Costs(
         found.name,
@@ -189,6 +192,24 @@ def task_with_preset(preset: str, task: str | None) -> "TaskSpec":
         f"a model is described by a preset, a TOML file or a run; got {preset!r}, which is none. "
         f"Presets: {known}."
     )
+
+
+def print_parts(found: UnbuiltModel, parts: "Sequence[ModelPart]", *, json: bool) -> None:
+    """The parts of a model whose operations are not counted."""
+    n_parameters, kind = sum(part.parameters for part in parts), found.settings.model_type
+    if json:
+        described_as = {"name": found.name, "type": kind, "vocabulary": len(found.vocabulary)}
+        of_parts = [part._asdict() for part in parts]
+        whole = {**described_as, "parameters": n_parameters, "parts": of_parts}
+        print_json({**whole, "assumed": found.assumed})
+        return
+    print(
+        f"{found.name}: {kind} ({found.spec.name}), a vocabulary of {len(found.vocabulary):,}, "
+        f"{n_parameters:,} parameters, {4 * n_parameters / 1e6:,.1f} MB in float32"
+    )
+    for part in parts:
+        print(f"{part.name:<20} {part.parameters:>15,}")
+    print("\n".join(found.assumed))
 
 
 def print_counted(found: UnbuiltModel, *, json: bool) -> None:

@@ -104,7 +104,7 @@ def import_vectors(path: Path, out: Path, say: Say, unit: WholeUnit | None = Non
             "counts": torch.zeros(len(words), dtype=torch.int64),
         }
         save_tensors(tensors, folder.model)
-        use = "\n".join(next_commands(folder.path, next(iter(rows)))[::2])
+        use = "\n".join(next_commands(folder.path, next(iter(rows))))
         folder.write_card(
             f"# Word vectors, from a file\n\n{len(rows):,} {unit}, each with a vector of "
             f"{found.size} numbers.\n`{path}` (sha256 {data.checksums[str(path)]})\n\n## Use\n\n"

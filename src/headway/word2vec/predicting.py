@@ -1,7 +1,6 @@
 """`headway predict`: CBOW fills a gap in a text, skip-gram tells what stands around a word."""
 
 import re
-from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -73,7 +72,7 @@ class WordPredictor:
 
     def doubts(self, text: str) -> list[str]:
         """What is to be said of a text before anything is predicted; nothing of most."""
-        words = [word for side in self.sides(text) for word in side]
+        words = [word for part in self.parts(text) for word in self.words(part)]
         unknown = [word for word in words if not self.vocabulary.has(word)]
         if not 0 < len(unknown) < len(words):
             return []
@@ -91,23 +90,25 @@ class WordPredictor:
     def fill(self, text: str, top: int = 10) -> list[LikelyWord]:
         """The likeliest words of the gap in a text, by the known ones within the window around it;
         raises as `next`."""
-        before, behind = self.sides(text)
         if self.direction != "cbow":
-            raise self.other(
-                "cbow", "a gap is filled by a model of the type cbow", "predict RUN WORD"
+            rule = "a gap is filled by a model of the type cbow"
+            raise self.other("cbow", rule, "predict RUN WORD")
+        if len(parts := self.parts(text)) != 2:
+            raise ConfigError(
+                f"{GAP} stands for the one word that is asked for; got {text[:60]!r}, which has "
+                f"{len(parts) - 1}. Try: headway predict RUN 'I ate an {GAP} today'"
             )
+        before, behind = ([*filter(self.vocabulary.has, self.words(part))] for part in parts)
         window = self.config.window
-        near = [*filter(self.vocabulary.has, before)][-window:]
-        near += [*filter(self.vocabulary.has, behind)][:window]
-        return self.likeliest(near, top)
+        return self.likeliest([*before[-window:], *behind[:window]], top)
 
     def around(self, word: str, top: int = 10) -> list[LikelyWord]:
         """The likeliest words around one word; raises as `next`."""
         if self.direction != "skip-gram":
             rule = "what stands around a word is told by a model of the type skip-gram"
             raise self.other("skip-gram", rule, "predict RUN 'some _ text'")
-        known = self.vocabulary.has(word.strip())
-        words = [word.strip()] if known else [*chain.from_iterable(self.sides(word))]
+        whole = word.strip()
+        words = [whole] if self.vocabulary.has(whole) else self.words(word)
         if len(words) != 1:
             raise ConfigError(
                 f"what stands around one word is told; got {len(words)}: {word[:60]!r}. Ask for "
@@ -123,23 +124,15 @@ class WordPredictor:
             f"is asked by: headway {usage}"
         )
 
-    def sides(self, text: str) -> tuple[list[str], list[str]]:
-        """The words before the gap and behind it. Without a gap all are before it.
-
-        Raises ConfigError where there is more than one gap, or none in a text of several words.
-        """
+    def parts(self, text: str) -> list[str]:
+        """A text parted at its gaps, which stand between spaces, or else anywhere."""
         refuse_no_unicode(text := string(text, "text"))
-        parts = re.split(rf"(?<!\S){GAP}(?!\S)", text)
-        if len(parts) == 1:  # no spaces around it
-            parts = text.split(GAP)
-        if len(parts) > 2 or (len(parts) == 1 and self.direction == "cbow"):
-            raise ConfigError(
-                f"{GAP} stands for the one word that is asked for; got {text[:60]!r} with "
-                f"{len(parts) - 1} of them. Try: headway predict RUN 'I ate an {GAP} today'"
-            )
-        cut = self.unit.cut
-        words = [[w for w in self.vocabulary.split(cut(p)) if not w.isspace()] for p in parts]
-        return words[0], words[1] if len(words) > 1 else []
+        found = re.split(rf"(?<!\S){GAP}(?!\S)", text)
+        return found if len(found) > 1 else text.split(GAP)
+
+    def words(self, text: str) -> list[str]:
+        """The words of a text, known or not; no white space."""
+        return [w for w in self.vocabulary.split(self.unit.cut(text)) if not w.isspace()]
 
     def likeliest(self, words: list[str], top: int) -> list[LikelyWord]:
         """The words that some others predict together, likeliest first; 0: all, which sum to 1."""

@@ -1,10 +1,10 @@
 """What the task of word vectors brings to training, and the model card."""
 
-import shlex
 from functools import partial
 from pathlib import Path
 
 from headway.core.config import Sections, merge
+from headway.core.errors import command
 from headway.runs.parent import Parent, refuse_contradictions, refuse_other_type
 from headway.runs.settings import Settings
 from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, built_from, shape_of_parent
@@ -66,7 +66,9 @@ def card(run: Run) -> CardWords:
         f"{str(by_chance).capitalize()}.",
         data=f"{read['kept']:,} lines read: {read['words']:,} words, "
         f"{read['characters']:,} characters.",
-        next_commands=next_commands(run.folder.path, lines[0].partition(":")[0]),
+        next_commands=next_commands(
+            run.folder.path, shown_words(vectors)[0], run.settings.model_type
+        ),
     )
 
 
@@ -79,13 +81,19 @@ def shown_words(vectors: WordVectors) -> list[str]:
     return chosen or [words[0]]
 
 
-def next_commands(folder: Path, word: str) -> list[str]:
-    """What the owner of new vectors may want to do with them."""
-    place, word = shlex.quote(str(folder)), shlex.quote(word)
+PREDICTS = {"cbow": ("{} _",), "skip-gram": ("--context", "{}")}
+"""What `headway predict` is given."""
+
+
+def next_commands(folder: Path, word: str, model_type: str = "") -> list[str]:
+    """What the owner of new vectors may want to do with them; of those of a file, which predict
+    nothing, no type of model is told."""
+    asked = [one.format(word) for one in PREDICTS.get(model_type, ())]
     return [
-        f"headway neighbours {place} {word}",
-        f"headway predict {place} --context {word}",
-        f"headway export {place} vectors.txt --to word2vec",
+        command("neighbours", folder, word),
+        *([command("predict", folder, *asked)] if asked else []),
+        command("map", folder, "--words", "WORDS.txt", "--out", "map.html"),
+        command("export", folder, "vectors.txt", "--to", "word2vec"),
     ]
 
 
