@@ -12,7 +12,7 @@ from topics import TOPICS, topic_of, write_topics
 from headway.core.run_folder import RunFolder
 from headway.tasks import brought_by_run
 from headway.vectors.word_vectors import WordVectors
-from headway.word2vec import corpus, learning
+from headway.word2vec import corpus, learning, updates
 from headway.word2vec.learning import VectorTrainer
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -218,3 +218,13 @@ def test_what_makes_no_sense_is_refused(topics, tmp_path, flag, why):
     assert refused.status == 2
     assert why in refused.err
     assert not (tmp_path / "run").exists()
+
+
+def test_without_a_compiler_torch_learns_and_that_is_said(topics, tmp_path, monkeypatch):
+    why_none = "there is no C compiler"
+    for module in (learning, updates):
+        monkeypatch.setattr(module, "kernel_library", lambda: why_none)
+    finished = train(topics, tmp_path / "run")
+    assert finished.status == 0
+    said = finished.out + finished.err
+    assert f"learns by torch, which is slower than the compiled kernel: {why_none}" in said

@@ -79,9 +79,11 @@ def _write(
         from headway.core.disk import disk_errors
         from headway.inspection.attention_picture import EVERYDAY_GLYPHS, quiet_matplotlib
         from headway.vectors.map_picture import save_map
+        from headway.vectors.word_map import NAMES
 
+        title = f"Words of {place.name}: {NAMES[found.method]}"
         with disk_errors(page), quiet_matplotlib():
-            lacking = save_map(found, page, f"Map of words: {place.name}", EVERYDAY_GLYPHS)
+            lacking = save_map(found, page, title, EVERYDAY_GLYPHS)
         if lacking:
             say(
                 f"no font of this machine has {lacking} of the letters: boxes stand for them. A "

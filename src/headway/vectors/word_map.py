@@ -15,6 +15,7 @@ from headway.vectors.chance import Chance, chance
 from headway.vectors.projection import KEPT, METHODS, Plane, kept
 from headway.vectors.word_vectors import WordVectors, unit
 
+NAMES = {"components": "principal components", "tsne": "t-SNE"}
 LEAST, MOST = 3, 1_000
 """Words on a map."""
 

@@ -33,6 +33,7 @@ from headway.runs.parent import Parent
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Learned, Learner, Run
 from headway.word2vec.corpus import VectorCorpus
+from headway.word2vec.kernel import kernel_library
 from headway.word2vec.model import Word2Vec
 from headway.word2vec.objective import Counted, Objective, Updates
 from headway.word2vec.training import VectorTraining
@@ -307,6 +308,8 @@ def learn(run: Run, resume: bool) -> Learned:
             f"{run.runtime.threads} threads change the same vectors without locks: no two "
             "trainings are alike. --runtime.threads 1 repeats to the bit"
         )
+    if isinstance(why_none := kernel_library(), str):
+        run.say(f"learns by torch, which is slower than the compiled kernel: {why_none}")
     with reporter.bar:
         trainer = VectorTrainer(run, reporter)
         begin(trainer, resume)
