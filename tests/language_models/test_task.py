@@ -6,18 +6,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
 from headway.core.subwords import SpecialIds
 from headway.corpora.store import Store
-from headway.language_models.interfaces import Read
+from headway.language_models.interfaces import Read, TextModel
 from headway.language_models.task import LanguageTask, LanguageTraining
 
 PROBABILITIES = [0.0, 0.0, 0.0, 0.1, 0.6, 0.3]
 """Of each token; the end marker is 3."""
 
 
-class Unigram(nn.Module):
+class Unigram(TextModel):
     """The same probabilities behind whatever is fed."""
 
     carries = False

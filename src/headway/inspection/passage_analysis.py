@@ -74,6 +74,8 @@ def decoding_steps_of(writing: DecodingInput, ids: Sequence[int]) -> list[Decodi
         log_probs = logits[0].double().log_softmax(-1)
         if log_probs.isnan().any():
             raise diverged()
+        # Rare words may have no logit of their own: they are foretold as the unknown one.
+        foretold = token if token < len(log_probs) else writing.special.unknown
         order = log_probs.argsort(descending=True, stable=True)
         probabilities = log_probs.exp()
         top = order[:N_LIKELIEST]
@@ -81,8 +83,8 @@ def decoding_steps_of(writing: DecodingInput, ids: Sequence[int]) -> list[Decodi
             DecodingStep(
                 fed=int(last),
                 taken=token,
-                log_prob=float(log_probs[token]),
-                rank=1 + int((order == token).nonzero()),
+                log_prob=float(log_probs[foretold]),
+                rank=1 + int((order == foretold).nonzero()),
                 entropy=float(torch.special.entr(probabilities).sum()),
                 likeliest=list(zip(top.tolist(), probabilities[top].tolist(), strict=True)),
                 attention=None if attention is None else attention[0].float().cpu().numpy(),
