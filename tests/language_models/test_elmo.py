@@ -13,6 +13,7 @@ from headway.core.loss import projected_label_smoothed
 from headway.core.rows import pad
 from headway.core.run_folder import RunFolder
 from headway.language_models.elmo import BACKWARD, Elmo, ElmoConfig
+from headway.language_models.embedding import embedder
 from headway.language_models.scoring import Scorer
 from headway.language_models.trained import TrainedLanguageModel
 from headway.tokenizers.words import Words
@@ -253,6 +254,18 @@ def test_unseen_words_are_read_by_their_letters_by_every_verb(run):
     assert one != other
     evaluated = command("evaluate", str(run), "--corpus", str(text))
     assert "it reads both ways; perplexity per token: forward" in evaluated.out
+
+
+def test_embed_gives_the_same_vectors_of_known_and_unseen_words(run):
+    texts = ["The dog runs .", "zyzzyva", "A zyzzyva can see the dog ."]
+    found = embedder(run, "cpu")
+    assert (found.layers, found.sees) == (("embedding", "1", "2"), "the words on both sides")
+    model = TrainedLanguageModel.load(run, device="cpu")
+    for text, embedded in zip(texts, found.embed(texts), strict=True):
+        assert embedded.tokens == text.split()
+        expected = model.decoder.contextual(torch.tensor([model.vocabulary.encode(text)]))
+        np.testing.assert_allclose(embedded.vectors, expected[:, 0], atol=1e-4)
+        assert not any(embedded.unknown)
 
 
 def test_subwords_are_refused(run, tmp_path):
