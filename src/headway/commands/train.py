@@ -37,7 +37,8 @@ def train(
         The run folder: model, tokenizer, settings, checkpoints, scores.
     preset
         tiny, small, paper-base, paper-big, recurrent, convolutional, bytenet, ablated; of language
-        models tiny, small, base, rnn, lstm, gru, nnlm or ngram. Otherwise chosen by the corpus.
+        models tiny, small, base, rnn, lstm, gru, nnlm, elmo or ngram. Otherwise chosen by the
+        corpus.
     config
         A TOML file with sections; flags go on top of it.
     resume
