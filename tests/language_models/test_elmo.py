@@ -16,6 +16,8 @@ from headway.language_models.elmo import BACKWARD, Elmo, ElmoConfig
 from headway.language_models.embedding import embedder
 from headway.language_models.scoring import Scorer
 from headway.language_models.trained import TrainedLanguageModel
+from headway.nn.character_words import spelled
+from headway.tokenizers import words
 from headway.tokenizers.words import Words
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -160,6 +162,16 @@ def test_a_word_that_was_never_seen_has_a_vector_of_its_own_letters():
     assert vocabulary.pieces(ids) == ["dogs", "dig", "苹", "dog", "</s>"]
     torch.testing.assert_close(model.embed(torch.tensor(ids[:4])), letters[0, :, :6])
     assert model.foretold(torch.tensor(ids)).tolist() == [1, 1, 1, WORDS.encode("dog")[0], 1]
+    longer = vocabulary.encode("dig antidisestablishmentarianism")
+    expected = model.words(torch.tensor(spelled(["dig", "antidisestablishmentarianism"])))
+    torch.testing.assert_close(model.embed(torch.tensor(longer)), expected)
+
+
+def test_words_that_are_met_have_an_end(monkeypatch):
+    monkeypatch.setattr(words, "MOST_MET", 2)
+    vocabulary = small().opened(WORDS)
+    n = len(WORDS)
+    assert vocabulary.encode("one two three one dog") == [n, n + 1, 1, n, WORDS.encode("dog")[0]]
 
 
 def test_words_beyond_the_most_frequent_are_read_by_their_letters_and_foretold_as_unknown():
@@ -244,14 +256,13 @@ def test_unseen_words_are_read_by_their_letters_by_every_verb(run):
     text.write_text("The zyzzyva runs .\n", encoding="utf-8")
     scored = command("score", str(run), str(text))
     assert scored.status == 0, scored.err
-    assert "1 tokens are unknown to the model" in scored.err or "unknown" in scored.err
-    for words in ("The zyzzyva", "The qwrtpsd"):
-        assert command("predict", str(run), words, "--top", "0").status == 0
+    assert "tokens are unknown to the model, and scored as its one unknown word" in scored.err
     one, other = (
-        command("predict", str(run), words, "--top", "3").out
-        for words in ("The zyzzyva", "The qwrtpsd")
+        command("predict", str(run), begun, "--top", "0")
+        for begun in ("The zyzzyva", "The qwrtpsd")
     )
-    assert one != other
+    assert (one.status, len(one.out.splitlines())) == (0, 60)
+    assert one.out != other.out
     evaluated = command("evaluate", str(run), "--corpus", str(text))
     assert "it reads both ways; perplexity per token: forward" in evaluated.out
 

@@ -150,8 +150,11 @@ class Elmo(TextModel):
         if ids.is_meta:  # nothing is there that could be found twice
             return self.words(self.spellings[ids.flatten()]).view(*ids.shape, -1)
         if self.vocabulary and self.vocabulary.n_met > len(self.spellings):
-            table = spelled(self.vocabulary.pieces(range(self.vocabulary.n_met)), N_MARKERS)
-            self.spellings = torch.tensor(table, device=ids.device)
+            new = self.vocabulary.pieces(range(len(self.spellings), self.vocabulary.n_met))
+            tables = self.spellings, torch.tensor(spelled(new), device=ids.device)
+            width = max(table.shape[1] for table in tables)
+            wide = [F.pad(one, (0, width - one.shape[1]), value=PADDING) for one in tables]
+            self.spellings = torch.cat(wide)
         different, where = ids.unique(return_inverse=True)
         letters = self.spellings[different]
         n_bytes = int((letters != PADDING).any(0).sum())

@@ -21,6 +21,8 @@ from headway.core.subwords import MAX_BYTES, MOST_IDS, SpecialIds, Subwords
 from headway.tokenizers import sentencepieces, tokenizer_files
 
 WholeUnit = Literal["words", "characters"]
+MOST_MET = 1_000_000
+"""Words that an `OpenWords` learns to know beside its own: memory has an end."""
 BLANK = "▁"
 """What a space among characters is shown as."""
 _SPANS = {"words": r"\S+", "characters": r"(?s:.)"}
@@ -185,7 +187,7 @@ class Words:
 
 class OpenWords(Words):
     """The same, but a word that it does not have gets the next id when it is met: for models that
-    read words by their letters.
+    read words by their letters. Beyond `MOST_MET` of them, others are unknown.
 
     Such ids hold as long as the object; it is as long, and is saved, as if there were none.
     """
@@ -207,10 +209,13 @@ class OpenWords(Words):
         return len(self._pieces)
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text, without markers; none is unknown."""
-        found = []
+        """The ids of a text, without markers."""
+        found, most = [], self._n_own + MOST_MET
         for piece in self.split(text):
             if piece not in self._ids:
+                if len(self._pieces) >= most:
+                    found.append(self.special.unknown)
+                    continue
                 self._ids[piece] = len(self._pieces)
                 self._pieces.append(piece)
             found.append(self._ids[piece])
