@@ -27,6 +27,10 @@ def opened(place: Path) -> "WordVectors":
         DataError: there is no such file, or it is not one of word vectors.
         RunError: the folder is no run, or one that has none.
     """
+    if place.is_file():  # at once: tasks take longer to load than a file of any size
+        from headway.vectors.files import open_vectors
+
+        return open_vectors(place, say)
     from headway.tasks.word_vectors import word_vectors
 
     return word_vectors(place, say)

@@ -318,5 +318,6 @@ def _damaged(path: Path, layout: VectorLayout, n_rows: int, n_left: int) -> Data
 def _too_many(path: Path, layout: VectorLayout) -> DataError:
     return DataError(
         f"{shown(path)} says at its beginning that it has {layout.n_rows:,} vectors of "
-        f"{layout.size:,} numbers; more follow. Put the first line right, or download it again."
+        f"{layout.size:,} numbers; more follow. Put the first line right, or download it again "
+        "(words with blanks in them have no place in the binary format: write such as text)."
     )

@@ -1,6 +1,6 @@
 """Words and their vectors, and what is asked of them: neighbours, similarity, analogies."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -140,11 +140,6 @@ class WordVectors:
         """Of all vectors."""
         some = (self.matrix[at : at + CHUNK] for at in range(0, len(self), CHUNK))
         return np.concatenate([lengths_of(one) for one in some])
-
-    def units(self) -> "Iterable[Float[NDArray, 'some size']]":
-        """All vectors with length 1, some at a time."""
-        for begin in range(0, len(self), CHUNK):
-            yield unit(self.matrix[begin : begin + CHUNK])
 
 
 def unit(vectors: "Float[NDArray, '*rows size']") -> "Float[NDArray, '*rows size']":
