@@ -78,7 +78,7 @@ def table(rows: Sequence[Sequence[str]], caption: str = "") -> str:
     )
     told = f"<caption>{escape(caption)}</caption>" if caption else ""
     return (
-        f'<div class="wide"><table>{told}<thead><tr>{head}</tr></thead>'
+        f'<div class="wide" tabindex="0"><table>{told}<thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 

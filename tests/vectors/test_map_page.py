@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from browser import PHONE, browser, needs_chromium, opened
 
 from headway.vectors.in_play import PlaceInText, places, rows_in_play
@@ -91,6 +92,7 @@ def test_words_are_text_in_both_languages_on_a_phone_and_on_a_screen(tmp_path: P
             with opened(started, file, width=width, dark=dark) as shown:
                 assert shown.evaluate("document.documentElement.scrollWidth") <= width
                 assert shown.locator("script, img").count() == 0
+                assert Axe().run(shown).response["violations"] == []
                 assert shown.get_by_text("One-hot vectors beside learned ones").is_visible()
                 assert not shown.get_by_text("独热编码与词向量").is_visible()
                 shown.get_by_label("中文").check()

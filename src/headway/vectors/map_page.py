@@ -21,8 +21,8 @@ body:not(:has(#zh:checked)) [lang="zh-Hans"], body:has(#zh:checked) [lang="en"] 
   gap: 1rem; align-items: start; } .pair > * { min-width: 0; }
 caption { text-align: left; color: var(--soft); padding: 0.3rem 0; } th { font-weight: normal; }
 td, th[scope] { font-size: 0.85rem; padding: 0.15rem 0.3rem; }
-td.warm { background: color-mix(in srgb, var(--one) calc(var(--much) * 60%), var(--paper)); }
-td.cold { background: color-mix(in srgb, var(--two) calc(var(--much) * 60%), var(--paper)); }
+td.warm { background: color-mix(in srgb, var(--one) calc(var(--much) * 50%), var(--paper)); }
+td.cold { background: color-mix(in srgb, var(--two) calc(var(--much) * 50%), var(--paper)); }
 td.chance { color: var(--soft); } tr.play > * { background: var(--card); }
 tr.play > th:first-child { color: var(--ink); border-left: 4px solid var(--one); }
 tr.noise > th:first-child { border-left-color: var(--two); } tr.other td { text-align: center; }
@@ -42,7 +42,7 @@ def page(
 ) -> str:
     """The whole page; `rows` are vectors of `examples(found)`, `place` may be why there is none."""
     parts = (
-        '<fieldset class="language"><input type="radio" name="l" id="en" checked>'
+        '<main><fieldset class="language"><input type="radio" name="l" id="en" checked>'
         '<label for="en">English</label> <input type="radio" name="l" id="zh">'
         '<label for="zh" lang="zh">中文</label></fieldset>',
         f"<h1>{_both('Map of words', '词的地图')}: {escape(name)}</h1>",
@@ -50,6 +50,7 @@ def page(
         *_one_hot(found, rows),
         *_look_up(found, rows),
         *_in_play(place),
+        "</main>",
     )
     return document(f"Map of words: {name}", parts, STYLE + _STYLE)
 
@@ -76,12 +77,12 @@ def _paragraph(english: str, chinese: str) -> str:
 
 def _map(found: WordMap) -> Iterator[str]:
     yield "<ul>" + "".join(f"<li>{_both(*told)}</li>" for told in found.told()) + "</ul>"
-    yield f'<div class="map">{map_figure(found, _METHOD[found.method])}</div>'
+    yield f'<div class="map" tabindex="0">{map_figure(found, _METHOD[found.method])}</div>'
     yield '<div class="pair">'
     yield map_figure(
         found, "Chance 随机: as many random vectors in groups of these sizes", random=True
     )
-    heads = ["", "n", "cosine 余弦", "random 随机"]
+    heads = ["group 组", "n", "cosine 余弦", "random 随机"]
     means = [
         [name, str(int((found.group_of == i).sum())),
          *(_number(found.within(each, i)) for each in (found.cosines, found.random_cosines))]
@@ -121,18 +122,15 @@ def _cosines(
 ) -> str:
     """A table of cosines, coloured; those that random vectors have are grey."""
     head = "".join(f'<th scope="col">{escape(word)}</th>' for word in words)
-    body = ""
+    body = []
     for word, row in zip(words, cosines, strict=True):
         cells = "".join(
             f'<td class="{"chance" if abs(x) <= band else "warm" if x > 0 else "cold"}" '
             f'style="--much: {abs(x):.2f}">{x:.2f}</td>'
             for x in row
         )
-        body += f'<tr><th scope="row">{escape(word)}</th>{cells}</tr>'
-    return (
-        f'<div class="wide"><table><caption>{escape(caption)}</caption><thead><tr><th></th>{head}'
-        f"</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+        body.append(f'<tr><th scope="row">{escape(word)}</th>{cells}</tr>')
+    return _matrix(caption, body, f"<thead><tr><td></td>{head}</tr></thead>")
 
 
 def _look_up(found: WordMap, rows: Float[NDArray, "few size"]) -> Iterator[str]:
@@ -211,11 +209,10 @@ def _others(n: int) -> str:
     return f'<tr class="other"><th>⋮</th><td colspan="{SHOWN + 1}">{told}</td></tr>'
 
 
-def _matrix(caption: str, rows: Sequence[str]) -> str:
-    body = "".join(rows)
+def _matrix(caption: str, rows: Sequence[str], head: str = "") -> str:
     return (
-        f'<div class="wide"><table><caption>{escape(caption)}</caption><tbody>{body}</tbody>'
-        "</table></div>"
+        f'<div class="wide" tabindex="0"><table><caption>{escape(caption)}</caption>{head}<tbody>'
+        f"{''.join(rows)}</tbody></table></div>"
     )
 
 
