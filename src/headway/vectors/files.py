@@ -113,5 +113,5 @@ def _whole(path: Path) -> Iterator[IO[bytes]]:
         if path.suffix.lower() != ".gz":
             yield file
             return
-        with GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+        with GzipFile("", "wb", 6, file, mtime=0) as packed:
             yield cast(IO[bytes], packed)
