@@ -111,10 +111,10 @@ class TurningEmbedder:
             yield EmbeddedText(text, pieces, vectors, [word == "?" for word in text.split()])
 
 
-LINES = ["an apple", "no fruit", "a b c Apple", "apple a apple", "pineapple"]
+LINES = ["an apple", "no fruit", "a b c Apple", "apple a apple", "pineapple", "an apple"]
 
 
-def test_the_nearest_uses_come_first_and_lines_without_the_word_are_not_read():
+def test_the_nearest_uses_come_first_and_other_or_repeated_lines_are_not_read():
     model = TurningEmbedder()
     found = uses(model, enumerate(LINES, start=1), "apple")
     near = nearest_uses(found, np.array([1, 0], np.float32), Layers("1", model.layers), top=3)

@@ -182,9 +182,17 @@ def occurrences(text: str, word: str) -> list[Span]:
 def uses(
     embedder: Embedder, lines: Iterable[tuple[int, str]], word: str
 ) -> Iterator[tuple[Use, Float[NDArray, "layers size"]]]:
-    """Every use of a word in numbered lines with its vectors; lines without it are not read by the
-    model. Its cosine is still to be found."""
-    with_word = ((n, line) for n, line in lines if occurrences(_nfc(line), word))
+    """Every use of a word in numbered lines with its vectors; lines without it, and those that
+    stood there before, are not read by the model. Cosines are still to be found."""
+    seen = set[int]()
+
+    def has_word(line: str) -> bool:
+        """And was not there before."""
+        found = bool(occurrences(_nfc(line), word)) and hash(line) not in seen
+        seen.update([hash(line)] * found)
+        return found
+
+    with_word = ((n, line) for n, line in lines if has_word(line))
     while some := list(islice(with_word, _AT_ONCE)):
         read = embedder.embed([line for _, line in some])
         for (number, _), one in zip(some, read, strict=True):
