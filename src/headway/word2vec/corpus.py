@@ -123,6 +123,8 @@ def read(settings: Settings, vocabulary: Words | None, say: Say) -> VectorCorpus
     files, text = settings.data.corpus, settings.text
     unit = unit_of(text, ReadingReport(files, parted=True).lines, say)
     if vocabulary is None:
+        n_bytes = sum(path.stat().st_size for path in files)
+        say(f"reads {n_bytes / 1e6:,.1f} MB: once to count {unit.unit}, once to encode them")
         reading, counted = ReadingReport(files, unit.cut, parted=True), WordCounts()
         split = Words([], whole(unit)).split
         for line in reading.lines():

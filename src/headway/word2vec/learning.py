@@ -290,7 +290,7 @@ def within_budget(run: Run, training: VectorTraining) -> VectorTraining:
     speed = corpus.n_ids.mean() / step_s
     why = f"at {speed:,.0f} words/s that takes about {n_steps * step_s / 60:.0f} min"
     if n_steps == most:
-        why += "; more would bring nothing"
+        why += f"; no more than {MOST_PASSES} times"
     run.say(f"{n_steps:,} stretches ({passes:.1f} times through the corpus): {why}")
     if passes < 1:
         run.say("WARNING: the budget ends before the corpus does: only its beginning is read")
@@ -303,6 +303,10 @@ def learn(run: Run, resume: bool) -> Learned:
     Raises StoppedError after Ctrl-C, SIGTERM or SIGHUP, with everything saved.
     """
     reporter = ConsoleReporter(run.settings.training.last_step(len(run.data)))
+    if isinstance(why := kernel_library(), str):
+        run.say(f"torch makes the updates, slower than what is compiled would: {why}")
+    if run.runtime.device != CPU:
+        run.say("word vectors are learned on the processor")
     if run.runtime.threads > 1:
         run.say(
             f"{run.runtime.threads} threads change the same vectors without locks: no two "
