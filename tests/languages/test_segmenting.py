@@ -30,3 +30,18 @@ def test_without_jieba_the_remedies_are_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "jieba", None)
     with pytest.raises(ConfigError, match=r"headway\[chinese\].*--text.unit characters"):
         segmenter("jieba")
+
+
+@pytest.mark.parametrize(
+    ("text", "parted"),
+    [
+        ('Say: "I like C++, (old) U.S. cars!"', 'Say : " I like C++ , ( old ) U.S . cars ! "'),
+        ("the dog's bone, 5%, 3.5 and don't", "the dog's bone , 5% , 3.5 and don't"),
+        ('already parted , is " left " as it is ...', 'already parted , is " left " as it is ...'),
+        ("<unk> 's n't @-@ http://a.b/c?d", "<unk> 's n't @-@ http://a.b/c?d"),
+    ],
+)
+def test_punctuation_is_parted_from_words_and_nothing_else_changes(text, parted):
+    found = segmenter("punctuation")(text)
+    assert found.split() == parted.split()
+    assert "".join(found.split()) == "".join(text.split())

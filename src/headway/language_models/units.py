@@ -43,8 +43,9 @@ class LanguageText:
     something is known of unknown ones; 1 where the text says <unk> itself, and for characters."""
     sample_lines: int = 1_000_000
     """Sub-words are learned from at most so many lines, drawn at random."""
-    segmenter: Literal["auto", "none", "jieba"] = "auto"
-    """What finds the words of text without spaces; `auto`: jieba where there are none."""
+    segmenter: Literal["auto", "none", "jieba", "punctuation"] = "auto"
+    """What parts words: `jieba` finds those of text without spaces, `punctuation` parts words from
+    marks. `auto`: jieba where there are no spaces."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for sizes below zero, or beyond any vocabulary."""
@@ -84,7 +85,9 @@ def fitted_unit(text: LanguageText, model_type: str, lines: Lines, say: Say) -> 
     cutter: Segmenter = "jieba" if unit == "words" and without_spaces else "none"
     if text.segmenter != "auto":
         cutter = text.segmenter
-    if cutter != "none":
+    if cutter == "punctuation":
+        say("punctuation is parted from words")
+    elif cutter != "none":
         say(f"words are found by {cutter}: white space does not separate them")
     return TokenUnit(unit, cutter)
 

@@ -12,7 +12,12 @@ from typing import Any, Literal
 from headway.core.errors import ConfigError
 from headway.languages.scripts import UNSPACED_SCRIPTS
 
-Segmenter = Literal["none", "jieba"]
+Segmenter = Literal["none", "jieba", "punctuation"]
+
+_MARKS = re.compile(
+    r"""(?<!\S)[(\[{"“‘«¿¡„]+(?=\w) | (?<=[\w%°+])[.,;:!?…)\]}"”’»']+(?!\S)""", re.VERBOSE
+)
+"""Punctuation in front of a word, and behind one: C++, U.S, 5% and don't stay whole."""
 
 _UNSPACED = 15.0
 """Characters to a space, above which words are not what white space separates."""
@@ -22,12 +27,15 @@ _TOGETHER = 3.0
 
 
 def segmenter(name: Segmenter) -> Callable[[str], str]:
-    """What puts spaces between the words of a text.
+    """What puts spaces between the words of a text: where there are none (`jieba`), or between
+    words and punctuation.
 
     Raises ConfigError: it is not installed.
     """
     if name == "none":
         return _as_it_is
+    if name == "punctuation":
+        return _parted
     jieba = _jieba()
     if jieba is None:
         raise ConfigError(
@@ -61,6 +69,15 @@ def _jieba() -> Any:
 
 def _as_it_is(text: str) -> str:
     return text
+
+
+def _parted(text: str) -> str:
+    return " ".join(_MARKS.sub(lambda found: f" {' '.join(found[0])} ", text).split())
+
+
+def has_marks(word: str) -> bool:
+    """Whether punctuation stands at an end of a word."""
+    return _MARKS.search(word) is not None
 
 
 def unspaced(lines: Iterable[str]) -> bool:
