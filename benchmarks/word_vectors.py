@@ -7,7 +7,7 @@ aims: the matrix Q as the by-product of an NNLM and as the aim of CBOW and of sk
 corpus (wiki-en in lower case, letters only), the same vocabulary and size, --minutes of the
 processor each, on one thread, under each of --seeds; Spearman's rho on every set of similar words.
 Beside them vectors of that size that were drawn and never trained, and one-hot vectors: what they
-reach, they reach without having learned anything.
+reach, they reach without having learned anything. --first N reads the first lines only.
 Run: python benchmarks/word_vectors.py chinese --data DIR --out OUT
      python benchmarks/word_vectors.py aims --data DIR --out OUT --minutes 3 --seeds 1 2
 """
@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ def chinese(asked: argparse.Namespace) -> dict[str, Any]:
 def aims(asked: argparse.Namespace) -> dict[str, Any]:
     """All types of model under all seeds, then what was never trained."""
     train_file, valid_file = (
-        letters_only(asked.data, split, asked.out) for split in ("train", "valid")
+        letters_only(asked.data, split, asked.out, asked.first) for split in ("train", "valid")
     )
     sets = [asked.data / "wordvec" / "en" / name for name in SIMILARITIES]
     trained = list[dict[str, Any]]()
@@ -127,7 +128,7 @@ def learned_from(run: Path) -> dict[str, Any]:
     return {"n_read": last.get("words", last.get("tokens"))}
 
 
-def letters_only(data: Path, split: str, out: Path) -> Path:
+def letters_only(data: Path, split: str, out: Path, first: int | None) -> Path:
     """A part of wiki-en in lower case, in which everything but letters is a space."""
     plain = data / "lm" / "wiki-en" / f"{split}.txt"
     source = next((it for it in (plain, Path(f"{plain}.gz")) if it.exists()), None)
@@ -136,7 +137,7 @@ def letters_only(data: Path, split: str, out: Path) -> Path:
     made = out / f"{split}.txt"
     made.parent.mkdir(parents=True, exist_ok=True)
     with made.open("w", encoding="utf-8") as file:
-        for line in read_lines(source):
+        for line in islice(read_lines(source), first):
             file.write(re.sub("[^a-z]+", " ", (line or "").lower()).strip() + "\n")
     return made
 
@@ -185,6 +186,7 @@ def main() -> int:
     options.add_argument("--words", nargs="*", default="妈妈 红色 英语 列表 文件 德国".split())
     options.add_argument("--types", nargs="+", choices=TYPES, default=[*TYPES])
     options.add_argument("--minutes", type=float, default=3)
+    options.add_argument("--first", type=int, metavar="N", help="lines of wiki-en; else all")
     options.add_argument("--seeds", nargs="+", type=int, default=[1, 2])
     record.add_record_option(options)
     asked = options.parse_args()
