@@ -1,5 +1,6 @@
 """Words in groups, read and put on a map: counted, compared with chance, and drawn legibly."""
 
+import re
 from itertools import combinations
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 import headway
 from headway.core.errors import DataError
-from headway.vectors.map_picture import label_corners, save_map
+from headway.vectors.map_picture import label_corners, map_figure, save_map
 from headway.vectors.word_map import MOST, WordGroup, WordMap, read_groups, word_map
 from headway.vectors.word_vectors import WordVectors, unit
 
@@ -158,3 +159,13 @@ def test_planes_are_of_vectors_of_length_one() -> None:
     again = word_map(known, GROUPS)
     np.testing.assert_allclose(found.plane.places, again.plane.places, atol=1e-5)
     assert unit(known.matrix[0]) == pytest.approx(unit(vectors().matrix[0]), abs=1e-6)
+
+
+def test_points_without_room_for_their_words_are_counted() -> None:
+    words = [f"word{i:03}" for i in range(200)]
+    crowded = WordVectors(words, np.ones((200, 4), np.float32))
+    figure = map_figure(word_map(crowded, [WordGroup("1", words)]), "Title")
+    drawn = re.findall(r"<text[^>]*>(word\d+)</text>", figure)
+    n_without = 200 - len(drawn)
+    assert 100 < n_without < 200
+    assert f"({n_without} points have no room for their words)" in figure

@@ -42,7 +42,7 @@ def map_figure(found: WordMap, title: str, *, random: bool = False) -> str:
 
     size = (SMALL, SMALL) if random else (WIDE, HIGH)
     axes = _axes(Figure((size[0] / 72, size[1] / 72)), (0, 0), size)
-    _draw(axes, found, INK, random=random)
+    title += _nameless(_draw(axes, found, INK, random=random))
     return as_svg(title, axes, told="" if random else "; ".join(one for one, _ in found.told()))
 
 
@@ -66,7 +66,7 @@ def save_map(found: WordMap, path: Path, title: str, glyphs: Path) -> int:
         warnings.simplefilter("always")
         large = _axes(figure, (0, 0), (WIDE, HIGH))
         small = _axes(figure, (WIDE + 20, HIGH - SMALL - 10), (SMALL, SMALL))
-        _draw(large, found, _LIGHT)
+        title += _nameless(_draw(large, found, _LIGHT))
         _draw(small, found, _LIGHT, random=True)
         ink: dict[str, Any] = {"color": _LIGHT["ink"], "parse_math": False}
         large.text(8, HIGH + 12, title, fontsize=14, **ink)
@@ -85,10 +85,9 @@ def _axes(figure: "Figure", corner: tuple[float, float], size: tuple[float, floa
     return axes
 
 
-def _draw(
-    axes: "Axes", found: WordMap, colours: Mapping[str, str], *, random: bool = False
-) -> None:
-    """Points, each group by its colour and mark; words and a key where they are not `random`."""
+def _draw(axes: "Axes", found: WordMap, colours: Mapping[str, str], *, random: bool = False) -> int:
+    """Points, each group by its colour and mark; words and a key where they are not `random`. The
+    number of words that had no room."""
     room = np.array([axes.get_xlim()[1], axes.get_ylim()[1]])
     plane, floor = (found.random_plane, 0.0) if random else (found.plane, 22.0)
     lifted = np.array([0.0, floor])
@@ -99,7 +98,7 @@ def _draw(
         mark = MARKERS[group % len(MARKERS)]
         axes.scatter(across, up, s=16, c=styles[group], linewidths=0, marker=mark, label=name)
     if random:
-        return
+        return 0
     size = 9.0 if len(points) <= 90 else 7.0
     written = [word if len(word) <= 24 else f"{word[:23]}…" for word in found.words]
     boxes = np.array([[size * _width(word), size * 1.25] for word in written])
@@ -116,6 +115,11 @@ def _draw(
                           labelcolor=colours["ink"], handletextpad=0.1)  # fmt: skip
         for text in key.get_texts():
             text.set_parse_math(False)
+    return int(np.isnan(corners[:, 0]).sum())
+
+
+def _nameless(n_words: int) -> str:
+    return f" ({n_words:,} points have no room for their words)" if n_words else ""
 
 
 def fitted(
