@@ -1,9 +1,6 @@
 """The engine alone: what it gives depends on nothing but model, sentence and search."""
 
 import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from random_models import sources_for
+from sanitizing import COMPILER, refuse_faults, runtime_library
 from torch import Tensor
 from torch.nn import functional
 
@@ -25,7 +23,6 @@ from headway.engine.packing import Packed
 from headway.engine.translating import shared, translate
 
 SUPPORT = Path(__file__).parent.parent / "support"
-COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), "")
 pytestmark = pytest.mark.skipif(not COMPILER, reason="no C compiler here")
 
 PRECISIONS: tuple[ProductPrecision, ...] = ("fp32", "bf16", "int8")
@@ -178,27 +175,7 @@ def test_a_stopped_job_ends(model: Transformer, sources: list[list[int]]) -> Non
     assert len(all_of(packed, sources)) == 70
 
 
-def runtime_library() -> str:
-    """What the sanitizer needs loaded before all else; nothing if the compiler has none."""
-    command = [COMPILER, "-print-file-name=libasan.so"]
-    path = subprocess.run(command, check=False, capture_output=True, text=True).stdout.strip()
-    return path if os.path.isabs(path) else ""
-
-
-@pytest.mark.skipif(not COMPILER or not runtime_library(), reason="no address sanitizer here")
+@pytest.mark.skipif(not runtime_library(), reason="no address sanitizer here")
 def test_sanitizers_find_nothing_wrong(tmp_path: Path) -> None:
     """Random models, sources and searches through the engine compiled with both sanitizers."""
-    script = SUPPORT / "sanitized_engine.py"
-    environment = {
-        **os.environ,
-        "LD_PRELOAD": runtime_library(),
-        "ASAN_OPTIONS": "detect_leaks=0",
-        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-        "PYTHONPATH": os.pathsep.join(
-            [str(Path(building.__file__).parent.parent.parent), str(SUPPORT)]
-        ),
-    }
-    command = [sys.executable, str(script), COMPILER, str(tmp_path / "engine.so")]
-    done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "cases" in done.stdout
+    refuse_faults("sanitized_engine.py", tmp_path / "engine.so")

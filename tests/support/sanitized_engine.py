@@ -15,6 +15,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_models import LENGTHS, models, searches, small, sources_for
+from sanitizing import SANITIZED
 
 from headway.core.errors import HeadwayError
 from headway.core.hypothesis import SearchRequest
@@ -25,7 +26,6 @@ from headway.engine.packing import KINDS, Packed, aligned, packed, zeros
 from headway.engine.translating import translate
 
 CPU, N_TOKENS = torch.device("cpu"), 25
-SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1", "-g")
 
 
 def shortlist(n_tokens, seed, ids):  # type: ignore[no-untyped-def]

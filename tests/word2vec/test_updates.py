@@ -1,14 +1,18 @@
 """Kernel and plain updates do what their definition says, each by the other and by autograd."""
 
+import os
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from sanitizing import COMPILER, refuse_faults, runtime_library
 
 from headway.core.errors import ConfigError, DataError
-from headway.word2vec.kernel import KernelUpdates, kernel_library
+from headway.engine import compiling
+from headway.word2vec.kernel import MAIN, KernelUpdates, kernel_library, opened
 from headway.word2vec.plain import PlainUpdates
 from headway.word2vec.updates import Objective, Updates, updates
 
@@ -230,3 +234,36 @@ def test_threads_learn_side_by_side() -> None:
     unit = vectors[FIRST:] / np.linalg.norm(vectors[FIRST:], axis=1, keepdims=True)
     nearest = np.argsort(-(unit @ unit.T - 2 * np.eye(40)), axis=1)[:, :9]
     assert (nearest % 4 == np.arange(40)[:, None] % 4).mean() > 0.9
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="names x86-64's instruction sets")
+@NEEDS_C
+@pytest.mark.parametrize("level", ["x86-64", "x86-64-v3"])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_narrower_vectors_learn_the_same(
+    direction: Literal["cbow", "skip-gram"],
+    level: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = tmp_path / "narrow.so"
+    compiling.compiled(COMPILER, MAIN, file, "-O1", f"-march={level}")
+    if level == "x86-64-v3" and "avx2" not in compiling.processor_flags():
+        pytest.skip("this processor has no AVX2")
+    n_words, size = FIRST + 40, 23
+    counts = np.array([0] * FIRST + [10] * 40)
+    objective = Objective(direction, 5, 5, hierarchical=False, thin=0.01)
+    learned = []
+    for library in (kernel_library(), opened(file)):
+        monkeypatch.setattr("headway.word2vec.updates.kernel_library", lambda got=library: got)
+        vectors, outputs = rows(n_words, size, 1), rows(n_words, size, 2)
+        learner = updates(vectors, outputs, counts, objective, seed=2, threads=1)
+        taught(learner, n_words, range(1))
+        learned.append((vectors, outputs))
+    np.testing.assert_allclose(learned[0], learned[1], atol=1e-4)
+
+
+@pytest.mark.skipif(not runtime_library(), reason="no address sanitizer here")
+def test_sanitizers_find_nothing_wrong(tmp_path: Path) -> None:
+    """Sizes, windows and vocabularies of every kind, for wide vectors and narrow ones."""
+    refuse_faults("sanitized_word2vec.py", tmp_path / "kernel.so")

@@ -192,6 +192,24 @@ INLINE void target_at(const model *m, block *b, int r, int64_t i, uint32_t centr
     b->sign[r] = sign;
 }
 
+INLINE void prefetch_row(const float *row, int64_t size) {
+    for (int64_t k = 0; k < size; k += 16) __builtin_prefetch(row + k, 1);
+    __builtin_prefetch(row + size - 1, 1);
+}
+
+/* Rows that the next centre word will need, fetched from memory while this one is learned. (A
+   function that is not inlined has no effect that gcc knows of, and is left out.) */
+INLINE void prefetch(const model *m, const uint32_t *words, int64_t next, int64_t n, uint64_t state,
+                     uint64_t number) {
+    if (next >= n) return;
+    prefetch_row(m->outputs + words[next] * m->size, m->size);
+    for (int64_t i = 1; !m->starts && i <= m->negatives && i < MOST_TARGETS; i++) {
+        const uint32_t row = noise_from(m->noise, m->words, random_at(state, number + i));
+        prefetch_row(m->outputs + row * m->size, m->size);
+    }
+    if (next + m->window < n) prefetch_row(m->vectors + words[next + m->window] * m->size, m->size);
+}
+
 /* All targets of a centre word, given some rows. */
 static double learn_targets(const model *m, block *b, int n_given, uint32_t centre, float rate,
                             uint64_t state, uint64_t number) {
@@ -267,6 +285,7 @@ void headway_word2vec(const model *m, stretch *s) {
             n += random_at(s->state, first) >> 33 < m->kept[s->ids[first]];
         }
         for (int64_t i = 0; i < n; i++, done++, number += draws) {
+            prefetch(m, s->words, i + 1, n, s->state, number + draws);
             const int64_t reach = 1 + ((random_at(s->state, number) >> 32) * m->window >> 32);
             const int64_t low = i > reach ? i - reach : 0, high = n - i > reach ? i + reach + 1 : n;
             if (high - low < 2) continue;
