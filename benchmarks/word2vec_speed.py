@@ -19,7 +19,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -59,15 +59,16 @@ class Training(NamedTuple):
 
 
 def corpus_of(data: Path, n_words: int, folder: Path) -> Corpus:
-    """Lines of lower-cased words, repeated; each repetition is its own in memory, as in the file."""
+    """Lines of lower-cased words, repeated; a word is the same object wherever it stands."""
     with gzip.open(data / "lm" / "wiki-en" / "train.txt.gz", "rt", encoding="utf-8") as text:
         once = [" ".join(re.findall(r"\w+", line.lower())) for line in text]
-    once = [line for line in once if line]
+    same: dict[str, str] = {}
+    once = [[same.setdefault(word, word) for word in line.split()] for line in once if line]
     lines: list[list[str]] = []
     left = n_words
     while left > 0:
         for line in once:
-            lines.append(line.split()[:left])
+            lines.append(line[:left])
             left -= len(lines[-1])
             if not left:
                 break
@@ -98,7 +99,7 @@ def ours(
     ends = np.cumsum(lengths)
     cuts = [0, *np.searchsorted(ends, np.arange(STRETCH, len(ids), STRETCH)), len(lengths)]
     begins = np.concatenate([[0], ends])
-    stretches = iter([(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if a < b])
+    stretches = iter([(a, b) for a, b in pairwise(cuts) if a < b])
     prepared, spent = time.perf_counter(), time.process_time()
 
     def learn(thread: int) -> None:
@@ -207,20 +208,15 @@ def speed_table(lines: list[dict[str, Any]]) -> str:
             ratios = [
                 [a[key] / b[key] for a, b in zip(mine, his, strict=True)]
                 for key in ("words_per_s", "process_words_per_s")
-            ] if mine else []  # fmt: skip
-            rows.append(
-                [
-                    direction,
-                    threads,
-                    who,
-                    f"{statistics.median(o['words_per_s'] for o in his):,.0f}",
-                ]
-                + [
-                    f"{statistics.median(some):.1f} ({min(some):.1f} to {max(some):.1f})"
-                    for some in ratios
-                ]
-                + [f"{statistics.median(o['prepare_s'] for o in his):.1f}"]
+            ]
+            speed, prepares = (
+                statistics.median(one[key] for one in his) for key in ("words_per_s", "prepare_s")
             )
+            faster = [
+                f"{statistics.median(some):.1f} ({min(some):.1f} to {max(some):.1f})"
+                for some in ratios
+            ]
+            rows.append([direction, threads, who, f"{speed:,.0f}", *faster, f"{prepares:.1f}"])
     return record.table(
         ["", "threads", "", "words/s", "headway is faster by", "by processor time", "prepares, s"],
         rows,
@@ -252,6 +248,7 @@ def main() -> int:
     options.add_argument("--quality", action="store_true", help="score the vectors as well")
     record.add_record_option(options)
     given = options.parse_args()
+    given.who = list(dict.fromkeys(["headway", *given.who]))
     torch.set_num_threads(1)
     seeds = list(range(1, given.seeds + 1))
     with tempfile.TemporaryDirectory() as folder:
