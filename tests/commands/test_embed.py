@@ -82,7 +82,9 @@ def test_what_cannot_be_is_refused_with_what_can(text, tmp_path):
     assert "got neither" in refused("demo", text)
     assert "got both" in refused("demo", text, "--json", *out)
     assert "takes one file" in refused("demo", text, text, *out)
-    assert "no such file" in refused("demo", str(tmp_path / "none.txt"), *out)
+    assert "no such file" in refused("demo", str(tmp_path / "none.txt"), "--json")
+    assert f"{tmp_path} is none" in refused("demo", text, "--out", str(tmp_path))
+    assert "/dev/null is none" in refused("demo", text, "--out", "/dev/null")
     assert not (tmp_path / "v").exists()
 
 

@@ -18,6 +18,7 @@ from headway.commands.arguments import (
 )
 from headway.commands.lines import chunks_of
 from headway.core.errors import ConfigError
+from headway.core.lines import check_file
 from headway.operations.option_errors import settled
 
 if TYPE_CHECKING:
@@ -63,6 +64,11 @@ def embed(
             "vectors go to a file (--out F.safetensors) or are printed (--json): got "
             f"{'both' if json else 'neither'}. Give one of them."
         )
+    if out is not None and out.exists() and not out.is_file():
+        raise ConfigError(
+            f"--out is a file, in front of which its sizes are written at the end; {out} is none. "
+            "Give another name, or print with --json."
+        )
     named, flags = apart(file)
     sections = parse_overrides(flags, options=option_names(embed, ("runtime",)))
     runtime = process_settings(sections)
@@ -70,6 +76,8 @@ def embed(
         raise settled("embed", min(others), ("runtime",))
     if len(named) > 1:
         raise ConfigError(f"embed takes one file; got {named[0]!r} and {named[1]!r}.")
+    for one in named:
+        check_file(Path(one))
     embedder: Embedder = brought_by_run(run, "embed")(run, runtime.device)
     layers = Layers(layer, embedder.layers)
     names = [*layers.names]

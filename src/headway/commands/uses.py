@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from headway.commands.arguments import group, print_json, say
 from headway.core.errors import CONTROLS, ConfigError, DataError
-from headway.core.lines import read_lines
+from headway.core.lines import check_file, read_lines
 from headway.operations.argument_types import refuse_no_unicode
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def neighbouring_uses(run: Path, told: UsesOptions, top: int, json: bool) -> Non
             'missing. Try: headway neighbours RUN --in "He ate an apple." --word apple --corpus F'
         )
     refuse_no_unicode(sentence, asked)
+    check_file(corpus)
     embedder: Embedder = brought_by_run(run, "embed")(run, "auto")
     layers = Layers(told.layer or embedder.layers[-1], embedder.layers)
     [read] = embedder.embed([sentence])

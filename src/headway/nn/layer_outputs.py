@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 BATCH_TOKENS = 8192
-"""Ids that are read, and whose vectors are held, at a time; a longer row is read by itself."""
+"""Ids that are read at a time; longer rows are read in stretches."""
 
 Row = Sequence[Any]
 """Ids without markers, or words."""
@@ -76,7 +76,8 @@ def stretches(length: int, longest: int | None, *, causal: bool) -> list[Stretch
 def vectors_of_rows(
     rows: Iterable[Row], read: Read, *, longest: int | None, causal: bool
 ) -> Iterator[Float[NDArray, "layers length size"]]:
-    """The vectors of each row, in order, on the CPU."""
+    """The vectors of each row, in order, on the CPU; at most `longest` ids see each other."""
+    longest = min(longest or BATCH_TOKENS, BATCH_TOKENS)
     waiting: list[Row] = []
     n_ids = 0
     for row in rows:
@@ -90,7 +91,7 @@ def vectors_of_rows(
 
 
 def _together(
-    rows: Sequence[Row], read: Read, longest: int | None, causal: bool
+    rows: Sequence[Row], read: Read, longest: int, causal: bool
 ) -> Iterator[Float[NDArray, "layers length size"]]:
     parts = [
         (n, part)
