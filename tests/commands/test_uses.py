@@ -66,15 +66,10 @@ def test_the_sentence_itself_is_no_use_of_the_corpus(corpus):
     assert 1 not in {one["line"] for one in told["uses"]}
 
 
-def test_of_several_places_the_first_is_meant_and_said_or_the_one_with_the_number(corpus):
-    twice = "The dog and the big dog run."
-    first = asked(corpus, sentence=twice)
-    assert "stands 2 times in the sentence; the first is meant. For the second: --word dog:2" in (
-        first.err
-    )
-    second = asked(corpus, sentence=twice, word="dog:2")
-    assert "is meant" not in second.err
-    assert asked(corpus, sentence=twice, word="dog:1").out == first.out != second.out
+def test_of_several_places_the_first_is_meant_and_that_is_said(corpus):
+    first = asked(corpus, "--json", sentence="The dog and the big dog run.")
+    assert "stands 2 times in the sentence; the first is meant" in first.err
+    assert json.loads(first.out)["span"] == [4, 7]
 
 
 def test_where_a_word_has_one_vector_that_is_said_instead_of_a_list(tmp_path):
@@ -95,8 +90,6 @@ def test_what_cannot_be_answered_is_refused(corpus, tmp_path):
     for refused, why in (
         (asked(corpus, word="cat"), "'cat' does not stand in 'The big dog runs.'"),
         (asked(corpus, word=" "), "--word is a word of the sentence"),
-        (asked(corpus, word="dog:2"), "stands 1 times in the sentence; got number 2"),
-        (asked(corpus, word="dog:0"), "got number 0"),
         (asked(corpus, word="big"), "no other line of"),
         (asked(corpus, "--layer", "9"), "It has 0 (embedding), 1, 2."),
         (asked(corpus, "--top", "0"), "Try --top 10"),

@@ -1,6 +1,5 @@
 """`headway map`: a picture, a page or JSON of chosen words, and what it refuses."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +25,9 @@ def words(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("method", ["components", "tsne"])
-def test_a_picture_is_written_and_what_is_on_it_is_said(file, words, tmp_path, method):
+def test_a_picture_is_written_and_what_is_on_it_is_said(file, words, tmp_path):
     out = tmp_path / "map.png"
-    shown = command("map", str(file), "--words", str(words), "--out", str(out), "--method", method)
+    shown = command("map", str(file), "--words", str(words), "--out", str(out))
     assert shown.status == 0
     assert shown.out == f"map: {out}\n"
     assert "5 of 8 words, 2 groups" in shown.err
@@ -55,22 +53,11 @@ def test_without_out_the_page_lies_here(file, words, tmp_path, monkeypatch):
     assert Path("map.html").stat().st_size > 10_000
 
 
-def test_json_has_places_groups_and_chance(file, words):
-    found = json.loads(command("map", str(file), "--words", str(words), "--json").out)
-    assert [(one["word"], one["group"]) for one in found["words"]] == [
-        ("cat", "animals"), ("dog", "animals"), ("red", "2"), ("苹果", "2"), ("$x", "2"),
-    ]  # fmt: skip
-    assert found["missing"] == ["zebra"]
-    assert 0 < found["variance"] <= 1
-    assert found["chance"]["band"] == pytest.approx(0.6664, abs=1e-3)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--out", "map.pdf"], "a map is a .png or a .html; got map.pdf"),
         (["--out", "gone/map.png"], "--out is written into a folder that is there"),
-        (["--out", "map.png", "--json"], "Leave one out"),
         (["--out", "map.png", "--sentence", "a b"], "--sentence is for the page"),
         (["--sentence", "a b"], "--sentence needs a run of word vectors; a file has"),
         (["--words", "gone.txt"], "no such file: gone.txt"),
@@ -88,7 +75,7 @@ def test_what_cannot_be_is_refused(file, words, tmp_path, monkeypatch, arguments
 def test_words_without_vectors_are_answered_with_those_spelled_alike(file, tmp_path):
     words = tmp_path / "others.txt"
     words.write_text("cats\nzebra\n", encoding="utf-8")
-    shown = command("map", str(file), "--words", str(words), "--json")
+    shown = command("map", str(file), "--words", str(words))
     assert shown.status == 2
     assert "a map needs 3 words that have vectors; got 0 of 2" in shown.err
     assert "Spelled like the first: cat" in shown.err

@@ -1,6 +1,5 @@
 """`headway neighbours`, `analogy`, `similarity` and `evaluate` with sets of words."""
 
-import io
 import json
 import re
 import subprocess
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from everyday_run import Finished, command
+from everyday_run import command
 from topics import TOPICS, write_topics
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -31,12 +30,6 @@ def file(tmp_path: Path) -> Path:
 def cosine(one: str, other: str) -> float:
     first, second = np.array(PLACES[one]), np.array(PLACES[other])
     return float(first @ second / np.linalg.norm(first) / np.linalg.norm(second))
-
-
-def typed(monkeypatch: pytest.MonkeyPatch, text: str, *arguments: str) -> Finished:
-    """A command that reads this on standard input."""
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    return command(*arguments)
 
 
 def test_neighbours_are_printed_nearest_first_with_chance_beside_them(file):
@@ -78,35 +71,6 @@ def test_a_word_that_is_not_there_is_answered_with_the_nearest_spellings(file):
         assert shown.out == ""
 
 
-def test_many_questions_are_asked_on_standard_input(file, monkeypatch):
-    shown = typed(monkeypatch, "apple\n\n  king \n", "neighbours", str(file), "--top", "1")
-    assert [line.split("\t")[-1] for line in shown.out.splitlines()] == [
-        "apple", "pear", "", "king", "queen", "",
-    ]  # fmt: skip
-    assert shown.err.count("chance") == 1
-    shown = typed(monkeypatch, "king queen\napple\t苹果\n", "similarity", str(file))
-    assert shown.out == (
-        f"{cosine('king', 'queen'):.4f}\tking\tqueen\n{cosine('apple', '苹果'):.4f}\tapple\t苹果\n"
-    )
-    shown = typed(monkeypatch, "man king woman\n", "analogy", str(file), "--json")
-    [one] = json.loads(shown.out)["answers"]
-    assert one["asked"] == ["man", "king", "woman"]
-    assert one["neighbours"][0]["word"] == "queen"
-
-
-def test_of_many_words_those_that_are_not_there_are_said_and_the_others_answered(file, monkeypatch):
-    for words in (["aple", "king"], []):
-        shown = typed(monkeypatch, "aple\nking\n", "neighbours", str(file), *words)
-        assert shown.status == 2
-        assert "'aple'" in shown.err
-        assert shown.out.startswith("king\n")
-    shown = typed(monkeypatch, "aple\nking\n", "neighbours", str(file), "--json")
-    missing, there = json.loads(shown.out)["answers"]
-    assert missing == {"asked": ["aple"], "neighbours": None}
-    assert there["neighbours"][0]["word"] == "queen"
-    assert shown.status == 2
-
-
 def test_words_are_found_in_nfc_too(tmp_path):
     path = tmp_path / "v.txt"
     path.write_text("2 2\ncafé 1 0\nthé 1 1\n", encoding="utf-8")
@@ -124,9 +88,10 @@ def test_a_word_that_begins_with_a_dash_stands_behind_two_dashes(tmp_path):
     [
         (("neighbours", "{file}", "apple", "--top", "0"), "--top .* got 0"),
         (("neighbours", "{file}", "apple", "--tpo", "3"), "--tpo"),
-        (("analogy", "{file}", "man", "king"), "3 words; got 2"),
-        (("analogy", "{file}", "man", "king", "woman", "queen"), "3 words; got 4"),
-        (("similarity", "{file}", "man"), "2 words; got 1"),
+        (("analogy", "{file}", "man", "king"), "THIRD"),
+        (("neighbours", "{file}"), "RUN apple"),
+        (("analogy", "{file}", "man", "king", "woman", "queen"), "queen"),
+        (("similarity", "{file}", "man"), "OTHER"),
         (("neighbours", "{folder}/none.txt", "apple"), "none.txt"),
         (("neighbours", "{folder}", "apple"), "config.toml|run"),
         (("evaluate", "{file}", "--analogies", "{file}", "--corpus", "{file}"), "got --corpus"),
@@ -142,12 +107,6 @@ def test_what_cannot_be_asked_is_refused(tmp_path, file, arguments, says):
     shown = command(*(it.format(**places) for it in arguments))
     assert shown.status == 2
     assert re.search(says, shown.err), shown.err
-
-
-def test_a_line_with_too_few_words_is_refused_by_its_number(file, monkeypatch):
-    shown = typed(monkeypatch, "king queen\nking\n", "similarity", str(file))
-    assert shown.status == 2
-    assert "line 2 has 1: 'king'" in shown.err
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from headway.core.errors import DataError
-from headway.vectors import reading
 from headway.vectors.files import open_vectors, write_glove, write_word2vec
 
 NUMBERS = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -171,14 +170,6 @@ def test_a_lie_in_a_packed_file_is_refused_although_its_size_could_be_true(tmp_p
     assert "only 2 are whole" in refused(tmp_path, gzip.compress(data) + bytes(60_000))
 
 
-def test_a_bomb_is_refused_before_it_goes_off(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_FREE_BYTES", 1 << 20)
-    for more in (b"\n", b" ", b"9", b"\0"):
-        assert refused(tmp_path, gzip.compress(b"a 1 2\nb 1 2\n" + more * (8 << 20)))
-    row = b" ".join([b"a", *[b"0"] * 6_000]) + b"\n"
-    assert "100 to 1" in refused(tmp_path, gzip.compress(row * 1_000))
-
-
 def test_a_cut_packed_file_is_refused(tmp_path):
     data = gzip.compress(b"a 1 2\n" * 50)
     assert "damaged or cut off" in refused(tmp_path, data[:-9])
@@ -200,7 +191,7 @@ def test_a_pickle_is_never_opened_and_the_hint_converts_it(tmp_path, protocol):
 
 def test_files_of_other_programs_are_refused_by_what_is_in_them(tmp_path):
     np.save(tmp_path / "array.npy", np.array([{"a": 1}], object), allow_pickle=True)
-    assert "an array of numpy" in refused(tmp_path, (tmp_path / "array.npy").read_bytes())
+    assert "a word and its numbers" in refused(tmp_path, (tmp_path / "array.npy").read_bytes())
     np.savez(tmp_path / "arrays.npz", a=np.ones(3))
     assert "a zip archive" in refused(tmp_path, (tmp_path / "arrays.npz").read_bytes())
     packed = gzip.compress(pickle.dumps({"a": 1}))

@@ -1,6 +1,5 @@
 """`headway neighbours RUN --in "a sentence" --word W --corpus F`: where else a word is used so."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +12,7 @@ from headway.core.lines import check_file, read_lines
 from headway.operations.argument_types import refuse_no_unicode
 
 if TYPE_CHECKING:
-    from headway.vectors.contextual import EmbeddedText, NearestUses, Span
+    from headway.vectors.contextual import EmbeddedText, Span
 
 IN_A_SENTENCE = group("A word in a sentence", 1)
 _AROUND = 60
@@ -30,7 +29,7 @@ class UsesOptions:
         A sentence: the uses of one of its words in a corpus that are nearest to it, as RUN sees the
         word there, whatever its capitals.
     word
-        The word; apple:2 for the second one of the sentence.
+        The word.
     corpus
         A text, one sentence a line.
     layer
@@ -58,19 +57,19 @@ def neighbouring_uses(run: Path, told: UsesOptions, top: int, json: bool) -> Non
     from headway.tasks import brought_by_run
     from headway.vectors.contextual import Embedder, Layers, nearest_uses, uses
 
-    sentence, asked, corpus = told.sentence, told.word, told.corpus
-    if sentence is None or asked is None or corpus is None:
-        missing = "in" if sentence is None else "word" if asked is None else "corpus"
+    sentence, word, corpus = told.sentence, told.word, told.corpus
+    if sentence is None or word is None or corpus is None:
+        missing = "in" if sentence is None else "word" if word is None else "corpus"
         raise ConfigError(
             f"uses of a word are looked for with --in, --word and --corpus; --{missing} is "
             'missing. Try: headway neighbours RUN --in "He ate an apple." --word apple --corpus F'
         )
-    refuse_no_unicode(sentence, asked)
+    refuse_no_unicode(sentence, word)
     check_file(corpus)
     embedder: Embedder = brought_by_run(run, "embed")(run, "auto")
     layers = Layers(told.layer or embedder.layers[-1], embedder.layers)
     [read] = embedder.embed([sentence])
-    word, span = _meant(read, asked)
+    span = _meant(read, word)
     if not read.knows(span):
         raise DataError(
             f"only words that a model knows have a vector of their own; in the place of {word!r} "
@@ -102,37 +101,23 @@ def neighbouring_uses(run: Path, told: UsesOptions, top: int, json: bool) -> Non
         rest = {"n_uses": found.n_uses, "mean": found.mean, "same": found.same}
         print_json({**meant, "sees": embedder.sees, **rest, "uses": listed})
     elif not found.same:
-        _print(found)
+        for one in found.nearest:
+            print(f"{one.cosine:.4f}\t{one.line}\t{one.marked(_AROUND).translate(CONTROLS)}")
 
 
-def _print(found: "NearestUses") -> None:
-    for one in found.nearest:
-        print(f"{one.cosine:.4f}\t{one.line}\t{one.marked(_AROUND).translate(CONTROLS)}")
-
-
-def _meant(read: "EmbeddedText", asked: str) -> "tuple[str, Span]":
-    """The word, and which of its places in the sentence is meant: the first, which is said where
-    there are several, or the one whose number stands behind a colon."""
+def _meant(read: "EmbeddedText", word: str) -> "Span":
+    """The place of the word in the sentence: the first, which is said where there are several."""
     from headway.vectors.contextual import occurrences
 
-    word, number = asked, 0
-    places = occurrences(read.text, asked) if asked.strip() else []
-    if not places and (numbered := re.fullmatch(r"(.+):(\d+)", asked)):
-        word, number = numbered[1], int(numbered[2])
-        places = occurrences(read.text, word)
+    places = occurrences(read.text, word) if word.strip() else []
     if not places:
         raise ConfigError(
             f"--word is a word of the sentence; {word!r} does not stand in {read.text!r}. Take one "
             "that does."
         )
-    if number > len(places) or (number == 0 and word != asked):
-        raise ConfigError(
-            f"{word!r} stands {len(places)} times in the sentence; got number {number}. Take one "
-            f"from 1 to {len(places)}."
-        )
-    if len(places) > 1 and not number:
+    if len(places) > 1:
         say(
             f"headway: {word!r} stands {len(places)} times in the sentence; the first is meant. "
-            f"For the second: --word {word}:2"
+            "For another one, take a sentence that begins behind it."
         )
-    return word, places[max(0, number - 1)]
+    return places[0]

@@ -1,11 +1,11 @@
 """`headway map`: chosen words on a plane, as a picture or as a page."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headway.commands.arguments import print_json, say
+from headway.commands.arguments import say
 from headway.commands.vectors import opened
 from headway.core.errors import ConfigError, DataError, RunError
 from headway.pages import refuse_no_place
@@ -22,13 +22,11 @@ def map(
     *,
     words: Path,
     out: Path | None = None,
-    method: Literal["components", "tsne"] = "components",
     sentence: str | None = None,
-    json: bool = False,
 ) -> None:
     """Chosen words on a plane, as a picture (.png) or as a page (.html) that says more.
 
-    Beside them are as many random vectors, put there by the same method: what looks like order in
+    Beside them are as many random vectors, put there in the same way: what looks like order in
     those is chance. The page has one-hot vectors beside the learned ones, a look-up as a product of
     matrices and, of a run of word vectors, the rows that learning from one place of a text changes.
     It loads nothing, runs no script, and speaks English and Chinese.
@@ -41,30 +39,19 @@ def map(
         A file of words, one a line; a blank line or `# name` begins a group, which gets a colour.
     out
         Where the map goes; map.html in the run's folder, or here, if nothing is said.
-    method
-        components are the two directions in which the words differ most; tsne keeps neighbours
-        together and tells little of what is far.
     sentence
         The text in which rows are in play; without it the first that fits of the run's own.
-    json
-        Print what the map shows, as one JSON object on standard output.
     """
     from headway.vectors.word_map import read_groups, word_map
 
     page = out or (place / "map.html" if place.is_dir() else Path("map.html"))
     if page.suffix.lower() not in (".html", ".png"):
         raise ConfigError(f"a map is a .png or a .html; got {page}. Try --out map.html.")
-    if json and out:
-        raise ConfigError("--out and --json are two ways to see a map. Leave one out.")
-    if not json:
-        refuse_no_place(page, "--out")
+    refuse_no_place(page, "--out")
     if sentence is not None and page.suffix.lower() == ".png":
         raise ConfigError("--sentence is for the page; got a picture. Try --out map.html.")
     asked, vectors = read_groups(words), opened(place)
-    found = word_map(vectors, asked, method)
-    if json:
-        print_json(found.as_dict())
-        return
+    found = word_map(vectors, asked)
     for told, _ in found.told():
         say(told)
     _write(page, place, vectors, found, sentence)
@@ -79,9 +66,8 @@ def _write(
         from headway.core.disk import disk_errors
         from headway.inspection.attention_picture import EVERYDAY_GLYPHS, quiet_matplotlib
         from headway.vectors.map_picture import save_map
-        from headway.vectors.word_map import NAMES
 
-        title = f"Words of {place.name}: {NAMES[found.method]}"
+        title = f"Words of {place.name}: principal components"
         with disk_errors(page), quiet_matplotlib():
             lacking = save_map(found, page, title, EVERYDAY_GLYPHS)
         if lacking:

@@ -102,18 +102,21 @@ EXAMPLES = {
         'headway generate runs/lm "The dog"',
         "headway generate runs/lm --n 3 --temperature 0.8 --seed 2",
     ),
-    "neighbours": ("headway neighbours runs/words apple", "headway neighbours vectors.txt < words"),
+    "neighbours": (
+        "headway neighbours runs/words apple",
+        "headway neighbours vectors.txt apple --json",
+    ),
     "analogy": (
         "headway analogy runs/words man king woman",
         "headway analogy vectors.txt man king woman --top 3",
     ),
     "similarity": (
         "headway similarity runs/words king queen",
-        "headway similarity vectors.txt --json < pairs",
+        "headway similarity vectors.txt king queen --json",
     ),
     "map": (
         "headway map runs/words --words words.txt --out map.html",
-        "headway map vectors.txt --words words.txt --method tsne --out map.png",
+        "headway map vectors.txt --words words.txt --out map.png",
     ),
     "embed": (
         "headway embed runs/mine text.en --layer 2 --out vectors.safetensors",

@@ -46,13 +46,13 @@ def check_file(path: Path) -> None:
 
 
 @contextmanager
-def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
-    """The bytes of a file, unpacked if its name ends in `.gz`. Raises DataError: it cannot be
-    opened, or something goes wrong while it is read."""
+def open_bytes(path: Path, packed: bool | None = None) -> Iterator[io.BufferedReader]:
+    """The bytes of a file, unpacked if it is `packed`, as one is whose name ends in `.gz`. Raises
+    DataError: it cannot be opened, or something goes wrong while it is read."""
     check_file(path)
     try:
         with io.FileIO(path) as file:
-            packed = path.suffix.lower() == ".gz"
+            packed = path.suffix.lower() == ".gz" if packed is None else packed
             yield io.BufferedReader(gzip.GzipFile(fileobj=file) if packed else file, 1 << 20)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(

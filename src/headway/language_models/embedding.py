@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from itertools import tee
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -25,7 +26,6 @@ class Layered(NamedTuple):
 
     names: tuple[str, ...]
     sees: Sees
-    encode: Callable[[str], Row]
     read: Callable[[list[Row]], Float[Tensor, "layers rows length size"]]
     longest: int | None
     """Tokens that are read at once; None for all."""
@@ -43,7 +43,7 @@ def stacked(used: TrainedLanguageModel) -> Layered:
 
     names = ("embedding", *map(str, range(1, len(layers) + 1)))
     longest = None if used.carries else used.window - 1  # the begin marker stands before
-    return Layered(names, "the words before it", used.vocabulary.encode, read, longest)
+    return Layered(names, "the words before it", read, longest)
 
 
 def static(used: TrainedLanguageModel) -> Layered:
@@ -53,7 +53,7 @@ def static(used: TrainedLanguageModel) -> Layered:
     def read(rows: list[Row]) -> Tensor:
         return vectors[_fed(used, rows)[:, 1:]][None]
 
-    return Layered(("embedding",), "the word alone", used.vocabulary.encode, read, None)
+    return Layered(("embedding",), "the word alone", read, None)
 
 
 def _fed(used: TrainedLanguageModel, rows: list[Row]) -> Int[Tensor, "rows length"]:
@@ -71,7 +71,7 @@ def both_ways(used: TrainedLanguageModel) -> Layered:
     def read(rows: list[Row]) -> Tensor:
         return model.contextual(_fed(used, rows)[:, 1:])
 
-    return Layered(names, "the words on both sides", used.vocabulary.encode, read, None)
+    return Layered(names, "the words on both sides", read, None)
 
 
 LAYERS: dict[str, Callable[[TrainedLanguageModel], Layered]] = {
@@ -94,17 +94,12 @@ class LanguageModelEmbedder:
 
     def embed(self, texts: Iterable[str]) -> Iterator[EmbeddedText]:
         """See `Embedder`."""
-        vocabulary, waiting = self.used.vocabulary, list[tuple[str, Row]]()
-
-        def rows() -> Iterator[Row]:
-            for text in texts:
-                cut = unicodedata.normalize("NFC", self.used.cut(text))
-                waiting.append((cut, self.layered.encode(cut)))
-                yield waiting[-1][1]
-
-        longest = self.layered.longest
-        for vectors in vectors_of_rows(rows(), self.layered.read, longest=longest, causal=True):
-            text, row = waiting.pop(0)
+        vocabulary, layered = self.used.vocabulary, self.layered
+        cut = (unicodedata.normalize("NFC", self.used.cut(text)) for text in texts)
+        given, read = tee((text, vocabulary.encode(text)) for text in cut)
+        rows = (row for _, row in read)
+        found = vectors_of_rows(rows, layered.read, longest=layered.longest, causal=True)
+        for (text, row), vectors in zip(given, found, strict=True):
             unknown = [one == vocabulary.special.unknown for one in row]
             yield EmbeddedText(text, vocabulary.source_spans(text), vectors, unknown)
 

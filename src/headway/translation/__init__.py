@@ -8,7 +8,7 @@ VERBS = {
     "compare": "headway.study.compared_translators:entrant",
     "count": "headway.study.operation_counting:PASS_OF_PAIRS",
     "embed": "headway.translation.embedding:embedder",
-    "vectors": "headway.translation.word_vectors:vectors_of_sub_words",
+    "vectors": "headway.translation.embedding:vectors_of_sub_words",
     "check --measure": "headway.translation.run_data:measure_run",
     "export ctranslate2": "headway.translation.exporting:export_ctranslate2",
     "export marian": "headway.translation.exporting:export_marian",

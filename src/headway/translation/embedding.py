@@ -1,7 +1,8 @@
-"""Words as the encoder of a translator makes vectors of them."""
+"""Words as the encoder of a translator makes vectors of them, and what it reads sub-words as."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator
+from itertools import tee
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ from headway.runs.loading import open_run
 from headway.tokenizers.words import Words
 from headway.translation.spec import SPEC
 from headway.vectors.contextual import EmbeddedText, Sees
+from headway.vectors.word_vectors import WordVectors
 
 LAST = ("from_source", "out_of_encoder", "encoder_norm")
 """Modules of a model, by their names in it, that end its encoder: of two the first."""
@@ -45,18 +47,13 @@ class EncoderEmbedder:
 
     def embed(self, texts: Iterable[str]) -> Iterator[EmbeddedText]:
         """See `Embedder`."""
-        read: list[tuple[str, list[int]]] = []
-
-        def rows() -> Iterator[Row]:
-            for text in texts:
-                normal = unicodedata.normalize("NFC", text)
-                ids = self.vocabulary.encode(normal) if normal.strip() else []
-                read.append((normal, ids))
-                yield ids
-
-        found = vectors_of_rows(rows(), self.read, longest=self.longest, causal=False)
-        for vectors in found:
-            text, ids = read.pop(0)
+        normal = (unicodedata.normalize("NFC", text) for text in texts)
+        given, read = tee(
+            (text, self.vocabulary.encode(text) if text.strip() else []) for text in normal
+        )
+        rows = (ids for _, ids in read)
+        found = vectors_of_rows(rows, self.read, longest=self.longest, causal=False)
+        for (text, ids), vectors in zip(given, found, strict=True):
             pieces = self.vocabulary.source_spans(text) if ids else []
             unknown = [one == self.vocabulary.special.unknown for one in ids]
             yield EmbeddedText(text, pieces, vectors, unknown)
@@ -84,3 +81,22 @@ def embedder(run: Path, device: Device = "auto") -> EncoderEmbedder:
     longest = opened.settings.data.max_length or None
     translates = TextTranslator(model, opened.vocabulary, opened.device, longest)
     return EncoderEmbedder(opened.model, opened.vocabulary, translates.longest)
+
+
+def vectors_of_sub_words(run: Path) -> WordVectors:
+    """Those of a run, with `▁` for the space before a piece; markers are left out. Where source and
+    target have embeddings of their own they are the source's.
+
+    Raises RunError: there is no such run, or its model has no embedding of the source.
+    """
+    _, subwords, model, _ = open_run(SPEC, run, device="cpu", training=False)
+    embedding = getattr(model, "source_embedding", None)
+    if not isinstance(embedding, nn.Embedding):
+        raise RunError(
+            "vectors of sub-words are the rows of the embedding of a source; the model of "
+            f"{run} has none. Name a run of another type of model."
+        )
+    special = subwords.special
+    markers = {special.padding, special.unknown, special.decoder_begin, special.end}
+    tokens = [token for token in range(len(subwords)) if token not in markers]
+    return WordVectors(subwords.pieces(tokens), embedding.weight.detach().numpy()[tokens])

@@ -20,7 +20,7 @@ from contextlib import ExitStack
 from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -143,13 +143,7 @@ class WordBlob(Sequence[str]):
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[str]: ...
-    def __getitem__(self, row: int | slice) -> str | list[str]:
-        if isinstance(row, slice):
-            return [self[one] for one in range(len(self))[row]]
+    def __getitem__(self, row: int) -> str:  # type: ignore[override]
         row = range(len(self))[row]
         begin, end = self._offsets[row : row + 2].tolist()
         return self._text[begin:end].tobytes().decode("utf-8")

@@ -71,40 +71,31 @@ def write_word2vec(
     vectors: "Float[NDArray, 'words size']",
     *,
     binary: bool = False,
+    header: bool = True,
 ) -> int:
     """Write word vectors in one of word2vec's two formats (Mikolov et al. 2013), in one instant,
     packed where the name ends in .gz.
 
-    Both begin with a line `words size`. In the text format each line is a word and its numbers; in
-    the binary one the word, a blank, the numbers as little-endian float32, and a line end. Words
-    that are empty or hold white space have no place in either: how many is returned.
+    Both begin with a `header`, a line `words size`. In the text format each line is a word and its
+    numbers; in the binary one the word, a blank, the numbers as little-endian float32, and a line
+    end. Words that are empty or hold white space have no place in either: how many is returned.
     """
-    kept = _writable(words)
+    kept = [row for row, word in enumerate(words) if word and not any(map(str.isspace, word))]
     with _whole(path) as file:
-        file.write(f"{len(kept)} {vectors.shape[1]}\n".encode())
+        file.write(f"{len(kept)} {vectors.shape[1]}\n".encode() * header)
         for row in kept:
-            file.write(_row(words[row], vectors[row], binary=binary))
+            exact = vectors[row].astype("<f4")
+            numbers = exact.tobytes()
+            if not binary:
+                numbers = " ".join(f"{x:.9g}" for x in exact.tolist()).encode()
+            file.write(words[row].encode("utf-8", "backslashreplace") + b" " + numbers + b"\n")
     return len(words) - len(kept)
 
 
 def write_glove(path: Path, words: Sequence[str], vectors: "Float[NDArray, 'words size']") -> int:
     """Write word vectors as GloVe does (Pennington et al. 2014): word2vec's text without its first
     line. As `write_word2vec`."""
-    kept = _writable(words)
-    with _whole(path) as file:
-        for row in kept:
-            file.write(_row(words[row], vectors[row], binary=False))
-    return len(words) - len(kept)
-
-
-def _writable(words: Sequence[str]) -> list[int]:
-    return [row for row, word in enumerate(words) if word and not any(map(str.isspace, word))]
-
-
-def _row(word: str, vector: "Float[NDArray, ' size']", *, binary: bool) -> bytes:
-    exact = vector.astype("<f4")
-    numbers = exact.tobytes() if binary else " ".join(f"{x:.9g}" for x in exact.tolist()).encode()
-    return word.encode("utf-8", "backslashreplace") + b" " + numbers + b"\n"
+    return write_word2vec(path, words, vectors, header=False)
 
 
 @contextmanager

@@ -31,10 +31,6 @@ tr.mean > * { border-top: 2px solid var(--ink); }
 .text i, .text b { font-style: normal; font-weight: 400; padding: 0.1rem 0.3rem;
   border-radius: 4px; } .text i { border: 2px solid var(--one); }
 """
-_METHOD = {
-    "components": "Principal components 主成分",
-    "tsne": "t-SNE: near stays near, what is far tells little 相近的仍相近，远的不说明什么",
-}
 
 
 def page(
@@ -77,7 +73,7 @@ def _paragraph(english: str, chinese: str) -> str:
 
 def _map(found: WordMap) -> Iterator[str]:
     yield "<ul>" + "".join(f"<li>{_both(*told)}</li>" for told in found.told()) + "</ul>"
-    yield f'<div class="map" tabindex="0">{map_figure(found, _METHOD[found.method])}</div>'
+    yield f'<div class="map" tabindex="0">{map_figure(found, "Principal components 主成分")}</div>'
     yield '<div class="pair">'
     yield map_figure(
         found, "Chance 随机: as many random vectors in groups of these sizes", random=True

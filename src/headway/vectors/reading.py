@@ -4,13 +4,10 @@ What a file is, is told from its bytes, not from its name; packed ones (.gz) are
 way. Nothing that a file claims is believed: no memory is taken for what has not been read.
 """
 
-import gzip
 import io
 import re
-import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -18,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.core.errors import DataError
-from headway.core.lines import bounded_lines, check_file, shown
+from headway.core.lines import bounded_lines, check_file, open_bytes, shown
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -32,11 +29,7 @@ HEAD_BYTES = 1 << 20
 _CHUNK_BYTES = 1 << 23
 _DEFLATE_RATIO = 1032
 """Nothing is packed smaller by gzip."""
-_LIKELY_RATIO, _FREE_BYTES = 100, 1 << 26
-"""No vectors are packed smaller, but for small files of ones and zeros."""
 _HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*\n")
-_MOST_BLANK = 1_000
-"""Lines with nothing in them, which are passed over."""
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r")
 _GENSIM = (
     "If you trust it, convert it with gensim, which made it:\n"
@@ -45,17 +38,8 @@ _GENSIM = (
 )
 _REFUSED = {
     **{bytes([0x80, n]): ("a pickle, which can run anything", _GENSIM) for n in range(2, 6)},
-    b"\x93NUMPY": (
-        "an array of numpy, without words",
-        "Write it with its words: headway.vectors.files.write_word2vec(path, words, array).",
-    ),
-    b"PK\x03\x04": (
-        "a zip archive",
-        "Unpack it first (of torch's files, take out words and vectors, and write them with "
-        "headway.vectors.files.write_word2vec).",
-    ),
+    b"PK\x03\x04": ("a zip archive", "Unpack it first."),
     b"\xba\x16\x4f\x2f": ("a model of fastText", "Take its .vec, which is text."),
-    b"\x89HDF": ("an HDF5 file", "Write its words and vectors as text, a word a line."),
 }
 
 Kind = Literal["word2vec", "word2vec-binary", "glove"]
@@ -82,45 +66,10 @@ class VectorRows(NamedTuple):
     vectors: "Float[NDArray, 'words size']"
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[tuple[io.BufferedReader, bool]]:
-    """The bytes of a file, unpacked where they are packed, and whether they were."""
+def _is_packed(path: Path) -> bool:
     check_file(path)
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-            file.seek(0)
-            yield io.BufferedReader(_Unpacked(file, path), 1 << 20) if packed else file, packed
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(
-            f"a packed file must be whole; {shown(path)} is damaged or cut off ({error}). Copy or "
-            "download it again."
-        ) from None
-    except OSError as error:
-        raise DataError(
-            f"cannot read {shown(path)}: {error.strerror or error}. Check the disk."
-        ) from None
-
-
-class _Unpacked(io.RawIOBase):
-    """What a packed file holds; raises DataError where that is too much to be vectors."""
-
-    def __init__(self, file: io.BufferedReader, path: Path) -> None:
-        self._file, self._path = gzip.GzipFile(fileobj=file), path
-        self._left = _LIKELY_RATIO * path.stat().st_size + _FREE_BYTES
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        n = self._file.readinto(buffer)
-        self._left -= n
-        if self._left < 0:
-            raise DataError(
-                f"word vectors are never packed {_LIKELY_RATIO} to 1; {shown(self._path)} unpacks "
-                "to more. Unpack it yourself, if that is right."
-            )
-        return n
+    with path.open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"
 
 
 def look_at(path: Path) -> VectorLayout:
@@ -130,7 +79,7 @@ def look_at(path: Path) -> VectorLayout:
         DataError: it is none, or one that is never opened (a pickle), or its header says what
             cannot be.
     """
-    with _opened(path) as (file, packed):
+    with open_bytes(path, packed := _is_packed(path)) as file:
         head = file.read(HEAD_BYTES)
         ended = not file.peek(1)
     for start, (what, remedy) in _REFUSED.items():
@@ -222,7 +171,7 @@ def read_rows(path: Path, layout: VectorLayout, found: Counter[str]) -> Iterator
     """
     rows = _binary_rows if layout.kind == "word2vec-binary" else _text_rows
     n_read = 0
-    with _opened(path) as (file, _):
+    with open_bytes(path, _is_packed(path)) as file:
         file.read(layout.first)
         for words, vectors in rows(file, layout, path):
             if not np.isfinite(vectors).all():
@@ -279,12 +228,11 @@ def _binary_rows(file: io.BufferedReader, layout: VectorLayout, path: Path) -> R
 
 def _text_rows(file: io.BufferedReader, layout: VectorLayout, path: Path) -> Raw:
     """Each a line: the word, in which there may be blanks, and the numbers behind it."""
-    size, n_read, n_blank = layout.size, 0, 0
+    size, n_read = layout.size, 0
     words, rows = list[bytes](), list[NDArray[np.float32]]()
     most = max(1, _CHUNK_BYTES // (4 * size))
     for number, line in enumerate(bounded_lines(file), start=1 if layout.n_rows is None else 2):
-        if line is not None and not line.strip() and n_blank < _MOST_BLANK:
-            n_blank += 1
+        if line is not None and not line.strip():
             continue
         fields = [] if line is None else line.rsplit(None, size)
         row = _numbers(fields[-size:]) if len(fields) >= size else None

@@ -1,8 +1,9 @@
-"""Chosen words on a plane, and beside them random vectors, that nobody sees more than there is."""
+"""Chosen words on a plane by principal components, and beside them as many random vectors, that
+nobody sees more than there is."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unicodedata import normalize
 
 import numpy as np
@@ -12,12 +13,12 @@ from numpy.typing import NDArray
 from headway.core.errors import DataError
 from headway.core.lines import read_lines, shown
 from headway.vectors.chance import Chance, chance
-from headway.vectors.projection import KEPT, METHODS, Plane, kept
 from headway.vectors.word_vectors import WordVectors, unit
 
-NAMES = {"components": "principal components", "tsne": "t-SNE"}
 LEAST, MOST = 3, 1_000
 """Words on a map."""
+KEPT = 5
+"""So many nearest words are looked for on the plane."""
 
 
 class WordGroup(NamedTuple):
@@ -25,6 +26,14 @@ class WordGroup(NamedTuple):
 
     name: str
     words: list[str]
+
+
+class Plane(NamedTuple):
+    """Where vectors lie when they are drawn."""
+
+    places: Float[NDArray, "words 2"]
+    variance: float
+    """The share of their variance that the plane holds."""
 
 
 class WordMap(NamedTuple):
@@ -38,13 +47,12 @@ class WordMap(NamedTuple):
     """Words that were asked for and have no vectors."""
     n_words: int
     """Of all that have vectors."""
-    method: str
     plane: Plane
     kept: float
     """Of each word's nearest five by cosine, the share that are its nearest five on the plane."""
     cosines: Float[NDArray, "words words"]
     random_plane: Plane
-    """That of as many random vectors of the same size, found by the same method."""
+    """That of as many random vectors of the same size."""
     random_cosines: Float[NDArray, "words words"]
     chance: Chance
 
@@ -74,12 +82,11 @@ class WordMap(NamedTuple):
                 f"without a vector, and left out: {len(self.missing)} ({named})",
                 f"没有向量而略去的：{len(self.missing)} 个（{named}）",
             )
-        if self.plane.variance is not None and self.random_plane.variance is not None:
-            held, by_chance = self.plane.variance, self.random_plane.variance
-            yield (
-                f"the plane holds {held:.0%} of the variance (of random vectors {by_chance:.0%})",
-                f"平面上保留了 {held:.0%} 的方差（随机向量：{by_chance:.0%}）",
-            )
+        held, by_chance = self.plane.variance, self.random_plane.variance
+        yield (
+            f"the plane holds {held:.0%} of the variance (of random vectors {by_chance:.0%})",
+            f"平面上保留了 {held:.0%} 的方差（随机向量：{by_chance:.0%}）",
+        )
         by_chance = most / (n - 1)
         yield (
             f"of a word's {most} nearest by cosine {self.kept:.0%} are its nearest on the plane "
@@ -98,30 +105,8 @@ class WordMap(NamedTuple):
             + f"；两个随机向量 {by_chance:.2f}，其中 95% 与 0 相差不到 {self.chance.band:.2f}",
         )
 
-    def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        words = [
-            {"word": word, "group": self.groups[group], "x": float(x), "y": float(y)}
-            for word, group, (x, y) in zip(
-                self.words, self.group_of, self.plane.places, strict=True
-            )
-        ]
-        one, two = self.within(self.cosines), self.between(self.cosines)
-        return {
-            "method": self.method,
-            "words": words,
-            "missing": self.missing,
-            "variance": self.plane.variance,
-            "kept": self.kept,
-            "cosine_within": None if np.isnan(one) else one,
-            "cosine_between": None if np.isnan(two) else two,
-            "chance": {"variance": self.random_plane.variance, "band": self.chance.band},
-        }
 
-
-def word_map(
-    vectors: WordVectors, asked: Sequence[WordGroup], method: str = "components", seed: int = 1
-) -> WordMap:
+def word_map(vectors: WordVectors, asked: Sequence[WordGroup], seed: int = 1) -> WordMap:
     """Words of some groups on a plane, by vectors of length 1, so that cosines decide.
 
     Raises DataError where fewer than three have vectors, or one has no finite one.
@@ -145,21 +130,53 @@ def word_map(
         raise DataError(f"vectors are of finite numbers; that of {word!r} is not. Leave it out.")
     drawn = np.random.default_rng(seed).standard_normal(chosen.shape)
     random = unit(np.asarray(drawn, np.float32))
-    plane = METHODS[method](chosen)
+    plane = components(chosen)
     return WordMap(
         words,
         [one.name for one in here],
         np.repeat(np.arange(len(here)), [len(one.words) for one in here]),
         missing,
         len(vectors),
-        method,
         plane,
         kept(chosen, plane.places),
         chosen @ chosen.T,
-        METHODS[method](random),
+        components(random),
         random @ random.T,
         chance(vectors.size),
     )
+
+
+def components(vectors: Float[NDArray, "words size"]) -> Plane:
+    """The two directions in which vectors differ most (Pearson 1901), by singular values."""
+    centred = np.asarray(vectors, np.float64) - np.mean(vectors, axis=0, dtype=np.float64)
+    left, singular, right = np.linalg.svd(centred, full_matrices=False)
+    signs = np.sign(right[np.arange(len(right)), np.abs(right).argmax(1)])  # the same everywhere
+    places = np.zeros((len(centred), 2))
+    two = min(2, len(singular))
+    places[:, :two] = (left * singular * signs)[:, :two]
+    total = float((singular**2).sum())
+    return Plane(places, float((singular[:2] ** 2).sum()) / total if total else 1.0)
+
+
+def squared_distances(vectors: Float[NDArray, "words size"]) -> Float[NDArray, "words words"]:
+    """Between each two of some vectors; 0 from each to itself."""
+    exact = np.asarray(vectors, np.float64)
+    squares = (exact**2).sum(1)
+    apart = np.maximum(squares[:, None] + squares - 2 * exact @ exact.T, 0.0)
+    np.fill_diagonal(apart, 0.0)
+    return apart
+
+
+def kept(vectors: Float[NDArray, "words size"], places: Float[NDArray, "words 2"]) -> float:
+    """Of each word's nearest words, the share that are also its nearest on the plane."""
+    most = min(KEPT, len(places) - 1)
+    found = []
+    for each in (vectors, places):
+        apart = squared_distances(each)
+        np.fill_diagonal(apart, np.inf)
+        found.append(np.argsort(apart, axis=1, kind="stable")[:, :most])
+    both = (set(one) & set(other) for one, other in zip(*found, strict=True))
+    return sum(map(len, both)) / (most * len(places)) if most else 1.0
 
 
 def _as_in(vectors: WordVectors, word: str) -> str:
@@ -173,19 +190,12 @@ def read_groups(path: Path) -> list[WordGroup]:
 
     Raises DataError: no file of text, no words, or more than a map has room for.
     """
-    groups, seen, parted = list[WordGroup](), set[str](), True
+    groups, seen = [WordGroup("", [])], set[str]()
     for line in read_lines(path):
         word = (line or "").strip()
         if not word or word.startswith("# "):
-            parted = True
-            if word:
-                groups.append(WordGroup(word[2:].strip(), []))
-                parted = False
-            continue
-        if parted:
-            groups.append(WordGroup(str(len([one for one in groups if one.words]) + 1), []))
-            parted = False
-        if word not in seen:
+            groups.append(WordGroup(word[2:].strip(), []))
+        elif word not in seen:
             seen.add(word)
             groups[-1].words.append(word)
         if len(seen) > MOST:
@@ -194,4 +204,5 @@ def read_groups(path: Path) -> list[WordGroup]:
             )
     if not seen:
         raise DataError(f"--words is a file of words, one a line; {shown(path)} has none.")
-    return [one for one in groups if one.words]
+    kept = [one for one in groups if one.words]
+    return [WordGroup(name or str(n), words) for n, (name, words) in enumerate(kept, 1)]
