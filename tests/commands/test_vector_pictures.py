@@ -38,13 +38,13 @@ def test_a_picture_is_written_and_what_is_on_it_is_said(file, words, tmp_path):
     assert len(data) > 20_000
 
 
-def test_a_page_says_why_a_file_has_no_rows_in_play(file, words, tmp_path):
+def test_a_page_of_a_file_has_words_and_says_what_rows_in_play_need(file, words, tmp_path):
     out = tmp_path / "map.html"
     assert command("map", str(file), "--words", str(words), "--out", str(out)).status == 0
     text = out.read_text(encoding="utf-8")
     assert "<h1>" in text
     assert "苹果" in text
-    assert "a file has the vectors of words, and not the matrix" in text
+    assert "headway map RUN --sentence" in text
 
 
 def test_without_out_the_page_lies_here(file, words, tmp_path, monkeypatch):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from headway.core.errors import ConfigError
 from headway.vectors.chance import chance
 from headway.vectors.word_vectors import unit
 
@@ -58,9 +57,3 @@ def test_it_is_told_in_one_line() -> None:
         "chance: random vectors of 100 numbers have cosines within 0.196 of 0 (95 of 100), "
         "the largest of 20,000 is 0.389 on average"
     )
-
-
-@pytest.mark.parametrize(("size", "n_words"), [(0, 1), (1, 0), (-3, 2)])
-def test_nothing_has_no_chance(size: int, n_words: int) -> None:
-    with pytest.raises(ConfigError, match="at least 1"):
-        chance(size, n_words)

@@ -145,5 +145,5 @@ def test_a_word_that_a_model_does_not_know_has_no_uses():
 
 def test_a_use_is_marked_in_its_text():
     use = Use(1, "he ate an apple in the sun", (10, 15), "apple")
-    assert use.marked() == "he ate an [apple] in the sun"
+    assert use.marked(around=20) == "he ate an [apple] in the sun"
     assert use.marked(around=3) == "..an [apple] in.."

@@ -10,7 +10,7 @@ from everyday_run import command
 from safetensors.numpy import load_file
 from topics import write_topics
 
-from headway.core.errors import DataError, RunError
+from headway.core.errors import DataError
 from headway.tokenizers.words import Words
 from headway.vectors.in_play import rows_in_play
 from headway.word2vec.in_text import place_in_text
@@ -53,13 +53,6 @@ def test_its_rows_are_those_of_the_runs_matrices(topics, tmp_path, direction):
         assert row.probability == pytest.approx(probability, abs=1e-5)
 
 
-def test_without_a_sentence_a_place_of_its_own_text_is_taken(topics, tmp_path):
-    run = trained(topics, tmp_path / "run")
-    place = place_in_text(run, None)
-    assert " ".join(place.words) in topics.read_text(encoding="utf-8")
-    assert len(place.around) == 4
-
-
 def test_the_page_of_a_run_has_its_rows(topics, tmp_path):
     run = trained(topics, tmp_path / "run", "--model.type", "cbow")
     common = [w for w, _ in Counter(topics.read_text("utf-8").split()).most_common(6)]
@@ -73,24 +66,17 @@ def test_the_page_of_a_run_has_its_rows(topics, tmp_path):
     assert "other rows: untouched" in text
 
 
-def test_what_has_no_rows_of_words_is_refused_and_the_page_says_so(topics, tmp_path):
+def test_what_has_no_rows_of_words_is_refused(topics, tmp_path):
     run = trained(topics, tmp_path / "run", "--model.objective", "hierarchical-softmax")
-    with pytest.raises(RunError, match="nodes of a tree"):
-        place_in_text(run, None)
     words = tmp_path / "words.txt"
     words.write_text("\n".join(Words.load(run / "tokenizer.json").pieces(range(4, 9))), "utf-8")
     assert command("map", str(run), "--words", str(words)).status == 0
-    assert "nodes of a tree" in (run / "map.html").read_text(encoding="utf-8")
     shown = command("map", str(run), "--words", str(words), "--sentence", "a b")
     assert shown.status == 2
+    assert "nodes of a tree" in shown.err
 
 
-def test_a_sentence_of_unknown_words_and_a_text_that_is_gone_are_refused(topics, tmp_path):
-    text = tmp_path / "own.txt"
-    text.write_bytes(topics.read_bytes())
-    run = trained(text, tmp_path / "run")
+def test_a_sentence_of_unknown_words_is_refused(topics, tmp_path):
+    run = trained(topics, tmp_path / "run")
     with pytest.raises(DataError, match="that have vectors"):
         place_in_text(run, "zebra quagga okapi")
-    text.unlink()
-    with pytest.raises(RunError, match=r"own\.txt is gone"):
-        place_in_text(run, None)

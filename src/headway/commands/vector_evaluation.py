@@ -10,7 +10,7 @@ from headway.commands.vectors import opened
 from headway.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from headway.vectors.evaluation import AnalogyScores, SectionScores, SimilarityScores
+    from headway.vectors.evaluation import AnalogyScores, SimilarityScores
 
 
 def evaluate_vectors(runs: Sequence[Path], told: EvaluateOptions) -> None:
@@ -69,22 +69,17 @@ def evaluate_vectors(runs: Sequence[Path], told: EvaluateOptions) -> None:
 
 
 def _analogies_as_dict(path: Path, scores: "AnalogyScores") -> dict[str, Any]:
-    def figures(one: "SectionScores") -> dict[str, Any]:
-        return {**one._asdict(), "of_covered": one.of_covered, "of_all": one.of_all}
-
-    total = {name: value for name, value in figures(scores.total).items() if name != "section"}
-    return {
-        "file": str(path),
-        **total,
-        "n_lowered": scores.n_lowered,
-        "sections": [figures(one) for one in scores.sections],
-    }
+    figures = [
+        {**one._asdict(), "of_covered": one.of_covered, "of_all": one.of_all}
+        for one in (scores.total, *scores.sections)
+    ]
+    del figures[0]["section"]
+    return {"file": str(path), **figures[0], "n_lowered": scores.n_lowered, "sections": figures[1:]}
 
 
 def _print_analogies(path: Path, scores: "AnalogyScores", n_words: int) -> None:
     print(f"\n{path.name}: analogies answered right, of those whose four words have vectors")
-    total = scores.total
-    rows = [*scores.sections, *([total] if len(scores.sections) > 1 else [])]
+    rows = [*scores.sections, *[scores.total] * (len(scores.sections) > 1)]
     width = max(len(row.section) for row in rows)
     for row in rows:
         share = "     –" if row.of_covered is None else f"{row.of_covered:6.1%}"

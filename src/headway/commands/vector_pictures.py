@@ -7,7 +7,7 @@ import numpy as np
 
 from headway.commands.arguments import say
 from headway.commands.vectors import opened
-from headway.core.errors import ConfigError, DataError, RunError
+from headway.core.errors import ConfigError, DataError
 from headway.pages import refuse_no_place
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def map(
     out
         Where the map goes; map.html in the run's folder, or here, if nothing is said.
     sentence
-        The text in which rows are in play; without it the first that fits of the run's own.
+        The text in which rows are in play; for the page of a run of word vectors.
     """
     from headway.vectors.word_map import read_groups, word_map
 
@@ -85,20 +85,18 @@ def _write(
 
 
 def _in_play(place: Path, sentence: str | None) -> "PlaceInText | str":
-    """What a run of word vectors knows of a place in a text; why not, where it cannot be asked.
+    """What a run of word vectors knows of a place in a text; how to ask, where nobody has.
 
-    Raises DataError for a sentence that was asked for and has no such place.
+    Raises DataError or RunError for what has no such place.
     """
     from headway.tasks import brought_by_run
 
+    if sentence is None:
+        return 'of a run of word vectors, in a text: headway map RUN --sentence "some words"'
     if not place.is_dir():
-        reason = "a file has the vectors of words, and not the matrix that they are learned with"
-    else:
-        try:
-            found: PlaceInText = brought_by_run(place, "map")(place, sentence)
-            return found
-        except (RunError, DataError) as error:
-            reason = str(error)
-    if sentence is not None:
-        raise DataError(f"--sentence needs a run of word vectors; {reason}. Leave it out.")
-    return reason
+        raise DataError(
+            "--sentence needs a run of word vectors; a file has the vectors of words, and not the "
+            "matrix that they are learned with. Leave it out."
+        )
+    found: PlaceInText = brought_by_run(place, "map")(place, sentence)
+    return found

@@ -93,25 +93,17 @@ def vectors_of_rows(
 def _together(
     rows: Sequence[Row], read: Read, longest: int, causal: bool
 ) -> Iterator[Float[NDArray, "layers length size"]]:
-    parts = [
-        (n, part)
-        for n, row in enumerate(rows)
-        for part in stretches(len(row), longest, causal=causal)
-    ]
-    order = sorted(range(len(parts)), key=lambda i: -(parts[i][1].end - parts[i][1].begin))
-    kept: dict[int, NDArray[np.float32]] = {}
-    while order:
-        widest = parts[order[0]][1]
+    parts = [stretches(len(row), longest, causal=causal) for row in rows]
+    left = [(n, one) for n, some in enumerate(parts) for one in some]
+    left.sort(key=lambda it: it[1].begin - it[1].end)  # the longest first
+    kept: dict[tuple[int, Stretch], NDArray[np.float32]] = {}
+    while left:
+        widest = left[0][1]
         n_rows = max(1, BATCH_TOKENS // (widest.end - widest.begin + 1))
-        some, order = order[:n_rows], order[n_rows:]
-        batch = [rows[n][part.begin : part.end] for n, part in (parts[i] for i in some)]
+        some, left = left[:n_rows], left[n_rows:]
         with torch.inference_mode():
-            found = read(batch).cpu().numpy()
-        for i, vectors in zip(some, found.swapaxes(0, 1), strict=True):
-            begin, _, first, last = parts[i][1]
-            kept[i] = vectors[:, first - begin : last - begin].copy()
-    done = 0
-    for n in range(len(rows)):
-        own = [i for i in range(done, len(parts)) if parts[i][0] == n]
-        done += len(own)
-        yield np.concatenate([kept.pop(i) for i in own], axis=1)
+            found = read([rows[n][one.begin : one.end] for n, one in some]).cpu().numpy()
+        for (n, one), vectors in zip(some, found.swapaxes(0, 1), strict=True):
+            kept[n, one] = vectors[:, one.first - one.begin : one.last - one.begin].copy()
+    for n, own in enumerate(parts):
+        yield np.concatenate([kept.pop((n, one)) for one in own], axis=1)

@@ -48,8 +48,6 @@ _FILES = {
     "rows": np.uint32,
 }  # fmt: skip
 _SAY_EVERY_S = 15.0
-_ALIKE_AMONG, _ALIKE_BYTES = 500_000, 3
-"""Words that are compared with a misspelt one: of the first ones those of nearly its length."""
 
 
 def cached_vectors(path: Path, layout: VectorLayout, say: Say) -> "MappedVectors":
@@ -108,13 +106,6 @@ class MappedVectors(WordVectors):
             return None
         row = int(self._files["rows"][place])
         return row if self.words[row] == word else None
-
-    def spelled_alike(self, word: str, most: int = 5) -> list[str]:
-        """See `WordVectors`; among the first half million words."""
-        n_bytes = np.diff(self._files["offsets"][: _ALIKE_AMONG + 1])
-        near = np.abs(n_bytes - len(word.encode("utf-8", "replace"))) <= _ALIKE_BYTES
-        some = [self.words[row] for row in np.flatnonzero(near).tolist()]
-        return WordVectors(some, self.matrix[: len(some)]).spelled_alike(word, most)
 
     @cached_property
     def _search(self) -> ByteSearch | None:

@@ -1,15 +1,9 @@
 """Chance: the cosines that vectors without any meaning have, so that others are not overrated."""
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-
-from headway.core.errors import ConfigError
-
-if TYPE_CHECKING:  # that library takes as long to load as numpy
-    from jaxtyping import Float
-    from numpy.typing import NDArray
 
 STEPS = 1 << 16
 """Stretches of the angle from 0 to pi. `band` is within 1e-6 and `largest` within 1e-4 for sizes up
@@ -45,29 +39,17 @@ def chance(size: int, n_words: int = 1) -> Chance:
     are integrals of it; `largest` is that of 1 - F(c)^n_words from -1 to 1, less 1, since cosines
     with independent vectors are independent. Trained vectors need not be spread so evenly: where
     most of them point one way, any two of them are nearer than by chance.
-
-    Raises ConfigError for no numbers or no words.
     """
-    if size < 1 or n_words < 1:
-        raise ConfigError(
-            f"chance is told of vectors with numbers, and of words; got {size} numbers and "
-            f"{n_words} words. Give at least 1 of each."
-        )
     if size == 1:  # there are two ways only, and cosines are 1 or -1
         return Chance(size, n_words, 1.0, 1.0 - 2.0 * 0.5**n_words)
     angles = np.linspace(0.0, np.pi, STEPS + 1)
-    nearer = _shares_below(size)
+    sines = np.sin(angles).clip(0.0)
+    with np.errstate(divide="ignore", under="ignore"):
+        density = np.exp((size - 2) * np.log(sines)) if size > 2 else np.ones_like(sines)
+    nearer = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
+    nearer /= nearer[-1]  # the share of random vectors that are nearer than each angle
     band = float(np.cos(np.interp(0.025, nearer, angles)))
     none_nearer = np.exp(n_words * np.log1p(-np.minimum(nearer, 1.0 - 1e-16)))
     # the expected value of c is the integral of P(c > x) over x, from -1, less 1; dx = sin da
     largest = float(np.trapezoid((1.0 - none_nearer) * np.sin(angles), angles)) - 1.0
     return Chance(size, n_words, band, largest)
-
-
-def _shares_below(size: int) -> "Float[NDArray, ' angles']":
-    """The share of random vectors that are nearer to a given one than each angle from 0 to pi."""
-    sines = np.sin(np.linspace(0.0, np.pi, STEPS + 1)).clip(0.0)
-    with np.errstate(divide="ignore", under="ignore"):
-        density = np.exp((size - 2) * np.log(sines)) if size > 2 else np.ones_like(sines)
-    below = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
-    return np.asarray(below / below[-1])

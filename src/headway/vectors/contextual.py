@@ -160,13 +160,12 @@ class Use(NamedTuple):
     """What the model has read there: its pieces."""
     cosine: float = 0.0
 
-    def marked(self, around: int = 0, marks: tuple[str, str] = ("[", "]")) -> str:
-        """The text with the word in brackets; only so many characters on either side, if any."""
+    def marked(self, around: int) -> str:
+        """The text with the word in brackets; only so many characters on either side."""
         begin, end = self.span
-        first = max(0, begin - around) if around else 0
-        last = end + around if around else len(self.text)
-        shown = f"{self.text[first:begin]}{marks[0]}{self.text[begin:end]}{marks[1]}"
-        return f"{'..' * (first > 0)}{shown}{self.text[end:last]}{'..' * (last < len(self.text))}"
+        first, last = max(0, begin - around), end + around
+        shown = f"{self.text[first:begin]}[{self.text[begin:end]}]{self.text[end:last]}"
+        return f"{'..' * (first > 0)}{shown}{'..' * (last < len(self.text))}"
 
 
 def occurrences(text: str, word: str) -> list[Span]:
@@ -188,7 +187,8 @@ def uses(
 
     def has_word(line: str) -> bool:
         """And was not there before."""
-        found = bool(occurrences(_nfc(line), word)) and hash(line) not in seen
+        normal = unicodedata.normalize("NFC", line)
+        found = bool(occurrences(normal, word)) and hash(line) not in seen
         seen.update([hash(line)] * found)
         return found
 
@@ -199,10 +199,6 @@ def uses(
             spans = [span for span in occurrences(one.text, word) if one.knows(span)]
             for span, vectors in zip(spans, one.of(spans).swapaxes(0, 1), strict=True):
                 yield Use(number, one.text, span, one.form(span)), vectors
-
-
-def _nfc(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
 
 
 class NearestUses(NamedTuple):

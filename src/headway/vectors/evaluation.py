@@ -207,10 +207,9 @@ def score_similarities(
 def spearman(one: Float[NDArray, " n"], other: Float[NDArray, " n"]) -> float | None:
     """The correlation of ranks, where equal values share the mean of theirs; None where either side
     has one value only."""
-    ranked = [ranks(values) for values in (one, other)]
-    first, second = (values - values.mean() if len(values) else values for values in ranked)
-    below = math.sqrt(float(first @ first) * float(second @ second))
-    return float(first @ second) / below if below else None
+    if min(len({*one.tolist()}), len({*other.tolist()})) < 2:
+        return None
+    return float(np.corrcoef(ranks(one), ranks(other))[0, 1])
 
 
 def ranks(values: Float[NDArray, " n"]) -> Float[NDArray, " n"]:

@@ -48,7 +48,6 @@ class RowInPlay(NamedTuple):
 class RowsInPlay(NamedTuple):
     """One update of negative sampling: `given` of Q, their mean, and `asked` of the outputs."""
 
-    direction: str
     given: list[RowInPlay]
     mean: list[float]
     asked: list[RowInPlay]
@@ -58,23 +57,20 @@ def rows_in_play(place: PlaceInText, direction: str) -> RowsInPlay:
     """CBOW reads the rows of the context and asks for the word in the middle; skip-gram reads the
     row of the middle and asks for a word of the context (the first; the others follow alike)."""
     centre, context = place.words[place.centre], [place.words[i] for i in place.around]
-    cbow = direction == "cbow"
-    given, true = (context, centre) if cbow else ([centre], context[0])
-    rows = [place.rows[word] for word in given]
-    mean = np.asarray(place.vectors[rows].mean(0, dtype=np.float32))
-    read = [_row(place, place.vectors, word) for word in given]
+    given, true = (context, centre) if direction == "cbow" else ([centre], context[0])
+    read = [place.vectors[place.rows[word]] for word in given]
+    mean = np.mean(read, axis=0, dtype=np.float32)
     asked = []
     for word in [true, *place.noise]:
-        product = float(mean @ place.outputs[place.rows[word]])
-        row = _row(place, place.outputs, word)
-        share = 1 / (1 + np.exp(-product))
-        asked.append(row._replace(wanted=int(word == true), probability=float(share)))
-    return RowsInPlay(direction, read, mean[:SHOWN].tolist(), asked)
-
-
-def _row(place: PlaceInText, matrix: Float[NDArray, "rows size"], word: str) -> RowInPlay:
-    number = place.rows[word]
-    return RowInPlay(number, word, matrix[number][:SHOWN].tolist())
+        output = place.outputs[place.rows[word]]
+        share = float(1 / (1 + np.exp(-float(mean @ output))))
+        numbers = output[:SHOWN].tolist()
+        asked.append(RowInPlay(place.rows[word], word, numbers, int(word == true), share))
+    rows = [
+        RowInPlay(place.rows[word], word, row[:SHOWN].tolist())
+        for word, row in zip(given, read, strict=True)
+    ]
+    return RowsInPlay(rows, mean[:SHOWN].tolist(), asked)
 
 
 def places(words: Sequence[str], known: Sequence[bool], window: int) -> tuple[int, list[int]]:

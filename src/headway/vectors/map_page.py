@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import NDArray
 
-from headway.pages import STYLE, document, table
+from headway.pages import STYLE, document
 from headway.vectors.in_play import SHOWN, PlaceInText, RowInPlay, RowsInPlay, rows_in_play
 from headway.vectors.map_picture import map_figure
 from headway.vectors.word_map import WordMap
@@ -63,37 +63,23 @@ def _both(english: str, chinese: str) -> str:
     return f'<span lang="en">{escape(english)}</span><span lang="zh-Hans">{escape(chinese)}</span>'
 
 
-def _heading(english: str, chinese: str) -> str:
-    return f"<h2>{_both(english, chinese)}</h2>"
-
-
-def _paragraph(english: str, chinese: str) -> str:
-    return f"<p>{_both(english, chinese)}</p>"
+def _paragraph(english: str, chinese: str, kind: str = "p") -> str:
+    return f"<{kind}>{_both(english, chinese)}</{kind}>"
 
 
 def _map(found: WordMap) -> Iterator[str]:
     yield "<ul>" + "".join(f"<li>{_both(*told)}</li>" for told in found.told()) + "</ul>"
     yield f'<div class="map" tabindex="0">{map_figure(found, "Principal components 主成分")}</div>'
-    yield '<div class="pair">'
     yield map_figure(
         found, "Chance 随机: as many random vectors in groups of these sizes", random=True
     )
-    heads = ["group 组", "n", "cosine 余弦", "random 随机"]
-    means = [
-        [name, str(int((found.group_of == i).sum())),
-         *(_number(found.within(each, i)) for each in (found.cosines, found.random_cosines))]
-        for i, name in enumerate(found.groups)
-    ]  # fmt: skip
-    far = [_number(found.between(each)) for each in (found.cosines, found.random_cosines)]
-    yield table([heads, *means, ["different groups 异组", "", *far]],
-                "Mean cosine of two words 两词余弦的平均") + "</div>"  # fmt: skip
 
 
 def _one_hot(found: WordMap, rows: Float[NDArray, "few size"]) -> Iterator[str]:
     chosen = examples(found)
     words, (n, size), band = [found.words[i] for i in chosen], rows.shape, found.chance.band
     one_hot = np.eye(n, dtype=np.float32)
-    yield _heading("One-hot vectors beside learned ones", "独热编码与词向量")
+    yield _paragraph("One-hot vectors beside learned ones", "独热编码与词向量", "h2")
     yield _paragraph(
         f"With a vocabulary of these {n} words a one-hot vector has {n} numbers, one of them 1. "
         "Two words then have the cosine 0 unless they are the same: nothing is said of how alike "
@@ -152,7 +138,7 @@ def _look_up(found: WordMap, rows: Float[NDArray, "few size"]) -> Iterator[str]:
 
 
 def _in_play(place: PlaceInText | str) -> Iterator[str]:
-    yield _heading("CBOW and skip-gram: the rows in play", "CBOW 与 skip-gram：哪些行参与")
+    yield _paragraph("CBOW and skip-gram: the rows in play", "CBOW 与 skip-gram：哪些行参与", "h2")
     if isinstance(place, str):
         yield f'<p class="soft">{escape(place)}</p>'
         return
@@ -169,7 +155,7 @@ def _in_play(place: PlaceInText | str) -> Iterator[str]:
     for direction in ("cbow", "skip-gram"):
         play = rows_in_play(place, direction)
         yield f"<h3>{direction}</h3>"
-        yield _paragraph(*_explained(play, place)) + '<div class="pair">'
+        yield _paragraph(*_explained(play, direction, place)) + '<div class="pair">'
         given = [*map(_row_in_play, play.given), _others(n_rows - len(play.given))]
         if len(play.given) > 1:
             given.append(_matrix_row("mean 平均", np.array(play.mean), "play mean"))
@@ -177,7 +163,7 @@ def _in_play(place: PlaceInText | str) -> Iterator[str]:
         yield _matrix(f"Q ({n_rows:,} × m)", given) + _matrix("outputs 输出矩阵", asked) + "</div>"
 
 
-def _explained(play: RowsInPlay, place: PlaceInText) -> tuple[str, str]:
+def _explained(play: RowsInPlay, direction: str, place: PlaceInText) -> tuple[str, str]:
     true, n, n_noise = play.asked[0].word, len(play.given), len(play.asked) - 1
     rows = "1 row of Q is read" if n == 1 else f"{n} rows of Q are read"
     english = (
@@ -188,7 +174,7 @@ def _explained(play: RowsInPlay, place: PlaceInText) -> tuple[str, str]:
         f"读 Q 的 {n} 行；问的是此处是不是 {true}（应为 1），是不是 {n_noise} 个噪声词（应为 0）。"
         "→ 后面是模型的回答。只有这些行会改变。"
     )
-    if play.direction != place.direction:
+    if direction != place.direction:
         english += " This run learned the other way: its answers are not made for this."
         chinese += "此模型是按另一种方式学的，它的回答不是为此而学。"
     return english, chinese
@@ -224,7 +210,3 @@ def _matrix_row(
     )
     dots = "<td>…</td>" if more or len(numbers) > SHOWN else ""
     return f'<tr class="{kind}"><th scope="row">{escape(name)}</th>{cells}{dots}</tr>'
-
-
-def _number(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.2f}"

@@ -56,10 +56,9 @@ class WordMap(NamedTuple):
     random_cosines: Float[NDArray, "words words"]
     chance: Chance
 
-    def within(self, cosines: Float[NDArray, "words words"], group: int = -1) -> float:
-        """The mean cosine of two words of one group (-1: of any)."""
-        same = self.group_of[:, None] == self.group_of
-        return self._mean(cosines, same & (self.group_of == group) if group >= 0 else same)
+    def within(self, cosines: Float[NDArray, "words words"]) -> float:
+        """The mean cosine of two words of one group."""
+        return self._mean(cosines, self.group_of[:, None] == self.group_of)
 
     def between(self, cosines: Float[NDArray, "words words"]) -> float:
         """The mean cosine of two words of different groups; nan of one group alone."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:  # that library takes as long to load as numpy
 
 _QUERIES = 256
 """That are asked at a time."""
+_ALIKE_AMONG = 500_000
 
 
 class Neighbour(NamedTuple):
@@ -70,12 +72,14 @@ class WordVectors:
 
     def spelled_alike(self, word: str, most: int = 5) -> list[str]:
         """The words that take the fewest changes of letters to be spelled as some other, for their
-        length: at most half as many as they have letters. Of equals the first come first."""
+        length: at most half as many as they have letters. Of equals the first come first, and of
+        large files only those among the first words are looked at."""
         from rapidfuzz import process  # a side room
         from rapidfuzz.distance import OSA
 
         alike = OSA.normalized_similarity
-        found = process.extract(word, self.words, scorer=alike, limit=most, score_cutoff=0.5)
+        some = list(islice(self.words, _ALIKE_AMONG))
+        found = process.extract(word, some, scorer=alike, limit=most, score_cutoff=0.5)
         return [str(one[0]) for one in found]
 
     def similarity(self, one: str, other: str) -> float:

@@ -1,28 +1,23 @@
 """One place in a text, as a run of word vectors learns from it: what `headway map` draws."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from headway.core.errors import DataError, RunError
-from headway.core.lines import read_lines
-from headway.operations.shipped import open_folder
 from headway.vectors.in_play import PlaceInText, places
 from headway.word2vec.predicting import POWER, WordPredictor
 
 AROUND, NOISE, SEEN = 2, 5, 10
 """Of the context and of the noise so many words are drawn at most; of the text those so far from
 the middle are shown."""
-_LINES = 1_000
-"""Of the run's own text, in which a place is looked for."""
 
 
-def place_in_text(run: Path, sentence: str | None) -> PlaceInText:
-    """A word of a sentence that has words around it; of the run's own text where none is given.
+def place_in_text(run: Path, sentence: str) -> PlaceInText:
+    """A word of a sentence that has words around it.
 
     Raises:
-        RunError: the run has no outputs of words, or its text is gone.
+        RunError: the run has no outputs of words.
         DataError: too few words of the sentence have vectors.
     """
     asked = WordPredictor(run)
@@ -33,12 +28,9 @@ def place_in_text(run: Path, sentence: str | None) -> PlaceInText:
             "negative-sampling"
         )
     window = min(AROUND, asked.config.window)
-    for line in _lines(run) if sentence is None else [sentence]:
-        words = [w for w in asked.vocabulary.split(asked.unit.cut(line)) if not w.isspace()]
-        known = [asked.vocabulary.has(word) for word in words]
-        if sum(known) > (2 * window if sentence is None else 1):
-            break
-    else:
+    words = [w for w in asked.vocabulary.split(asked.unit.cut(sentence)) if not w.isspace()]
+    known = [asked.vocabulary.has(word) for word in words]
+    if sum(known) < 2:
         raise DataError(
             "a place in a text has a word and one beside it that have vectors; there is none. Give "
             "another --sentence."
@@ -59,15 +51,3 @@ def place_in_text(run: Path, sentence: str | None) -> PlaceInText:
         asked.direction, words[begin:end], centre - begin, shown, named, rows, asked.vectors,
         asked.outputs,
     )  # fmt: skip
-
-
-def _lines(run: Path) -> Iterator[str]:
-    """The first lines of what the run was trained on; raises RunError where it is gone."""
-    files = [Path(one) for one in open_folder(run).settings()["data"].get("corpus", ())]
-    if not files or not files[0].is_file():
-        raise RunError(
-            f"a place is looked for in the text of the run; {files[0] if files else 'it'} is gone. "
-            "Give --sentence."
-        )
-    for _, line in zip(range(_LINES), read_lines(files[0]), strict=False):
-        yield line or ""
