@@ -98,8 +98,8 @@ def analogy(
     """
     _refuse_below_one(top)
     vectors = opened(place)
-    three = (_as_in(vectors, word) for word in (one, other, third))
-    _print(vectors, vectors.analogy(*three, top=top), json)
+    one, other, third = (_as_in(vectors, word) for word in (one, other, third))
+    _print(vectors, vectors.analogy(one, other, third, top), json)
 
 
 def similarity(place: Path, one: str, other: str, /, *, json: bool = False) -> None:

@@ -59,7 +59,7 @@ def rows_in_play(place: PlaceInText, direction: str) -> RowsInPlay:
     centre, context = place.words[place.centre], [place.words[i] for i in place.around]
     given, true = (context, centre) if direction == "cbow" else ([centre], context[0])
     read = [place.vectors[place.rows[word]] for word in given]
-    mean = np.mean(read, axis=0, dtype=np.float32)
+    mean = np.asarray(np.mean(read, axis=0, dtype=np.float32))
     asked = []
     for word in [true, *place.noise]:
         output = place.outputs[place.rows[word]]

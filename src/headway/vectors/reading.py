@@ -201,7 +201,8 @@ Raw = Iterator[tuple[list[bytes], NDArray[np.float32]]]
 
 def _binary_rows(file: io.BufferedReader, layout: VectorLayout, path: Path) -> Raw:
     """Each a word, a blank, the numbers in little-endian float32, and perhaps a line end."""
-    size, n_left, rest = layout.size, layout.n_rows or 0, b""
+    size, n_rows, rest = layout.size, layout.n_rows or 0, b""
+    n_left = n_rows
     while n_left:
         new = file.read(_CHUNK_BYTES)
         data, at = rest + new, 0
@@ -209,7 +210,7 @@ def _binary_rows(file: io.BufferedReader, layout: VectorLayout, path: Path) -> R
         while len(words) < n_left:
             blank = data.find(b" ", at, at + MOST_WORD_BYTES)
             if blank < 0 and len(data) - at >= MOST_WORD_BYTES:
-                raise _damaged(path, layout, layout.n_rows or 0, n_left - len(words))
+                raise _miscounted(path, layout, n_rows - n_left + len(words))
             if blank < 0 or blank + 1 + 4 * size > len(data):
                 break
             words.append(data[at:blank].lstrip(b"\r\n"))
@@ -221,9 +222,9 @@ def _binary_rows(file: io.BufferedReader, layout: VectorLayout, path: Path) -> R
         n_left, rest = n_left - len(words), data[at:]
         yield words, vectors
         if n_left and not new:
-            raise _damaged(path, layout, layout.n_rows or 0, n_left)
+            raise _miscounted(path, layout, n_rows - n_left)
     if (rest + file.read(1 << 10)).strip():
-        raise _too_many(path, layout)
+        raise _miscounted(path, layout, n_rows)
 
 
 def _text_rows(file: io.BufferedReader, layout: VectorLayout, path: Path) -> Raw:
@@ -245,27 +246,24 @@ def _text_rows(file: io.BufferedReader, layout: VectorLayout, path: Path) -> Raw
         rows.append(row)
         n_read += 1
         if layout.n_rows is not None and n_read > layout.n_rows:
-            raise _too_many(path, layout)
+            raise _miscounted(path, layout, layout.n_rows)
         if len(words) == most:
             yield words, np.stack(rows)
             words, rows = [], []
     if words:
         yield words, np.stack(rows)
     if layout.n_rows is not None and n_read < layout.n_rows:
-        raise _damaged(path, layout, layout.n_rows, layout.n_rows - n_read)
+        raise _miscounted(path, layout, n_read)
 
 
-def _damaged(path: Path, layout: VectorLayout, n_rows: int, n_left: int) -> DataError:
-    return DataError(
-        f"{shown(path)} says at its beginning that it has {n_rows:,} vectors of {layout.size:,} "
-        f"numbers; only {n_rows - n_left:,} are whole. It is cut off or damaged: copy or download "
-        "it again."
-    )
-
-
-def _too_many(path: Path, layout: VectorLayout) -> DataError:
+def _miscounted(path: Path, layout: VectorLayout, n_whole: int) -> DataError:
+    has = f"only {n_whole:,} are whole. It is cut off or damaged: copy or download it again."
+    if n_whole == layout.n_rows:
+        has = (
+            "more follow. Put the first line right, or download it again (words with blanks in "
+            "them have no place in the binary format: write such as text)."
+        )
     return DataError(
         f"{shown(path)} says at its beginning that it has {layout.n_rows:,} vectors of "
-        f"{layout.size:,} numbers; more follow. Put the first line right, or download it again "
-        "(words with blanks in them have no place in the binary format: write such as text)."
+        f"{layout.size:,} numbers; {has}"
     )
