@@ -70,9 +70,8 @@ def _paragraph(english: str, chinese: str, kind: str = "p") -> str:
 def _map(found: WordMap) -> Iterator[str]:
     yield "<ul>" + "".join(f"<li>{_both(*told)}</li>" for told in found.told()) + "</ul>"
     yield f'<div class="map" tabindex="0">{map_figure(found, "Principal components 主成分")}</div>'
-    yield map_figure(
-        found, "Chance 随机: as many random vectors in groups of these sizes", random=True
-    )
+    title = "Chance 随机: as many random vectors in groups of these sizes"
+    yield f'<div style="max-width: 27rem">{map_figure(found, title, random=True)}</div>'
 
 
 def _one_hot(found: WordMap, rows: Float[NDArray, "few size"]) -> Iterator[str]:
