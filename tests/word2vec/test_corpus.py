@@ -16,9 +16,8 @@ from headway.core.errors import DataError
 from headway.core.runtime import RuntimeSettings
 from headway.runs.settings import Settings
 from headway.word2vec import corpus
-from headway.word2vec.corpus import VectorCorpus, VectorData, pieces, read
-from headway.word2vec.settings import Word2VecConfig
-from headway.word2vec.text import VectorText, WordCounts
+from headway.word2vec.corpus import VectorCorpus, VectorData, WordCounts, pieces, read
+from headway.word2vec.settings import VectorText, Word2VecConfig
 
 
 def settings(*files: Path, **text: object) -> Settings:
@@ -112,9 +111,7 @@ def test_words_are_counted_in_bounded_memory():
 
 
 def test_what_was_forgotten_is_said(tmp_path, monkeypatch):
-    from headway.word2vec import text
-
-    monkeypatch.setattr(text.WordCounts.__init__, "__defaults__", (40,))
+    monkeypatch.setattr(WordCounts.__init__, "__defaults__", (40,))
     file = write_topics(tmp_path / "text.txt", 100)
     file.write_text(file.read_text("utf-8") + " ".join(f"odd{n}" for n in range(30)), "utf-8")
     said: list[str] = []

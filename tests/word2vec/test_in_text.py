@@ -13,7 +13,7 @@ from topics import write_topics
 from headway.core.errors import DataError
 from headway.tokenizers.words import Words
 from headway.vectors.in_play import rows_in_play
-from headway.word2vec.in_text import place_in_text
+from headway.word2vec.predicting import place_in_text
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 

@@ -161,23 +161,6 @@ def test_a_small_corpus_is_gone_through_more_often(topics, tmp_path):
     assert f"{learning.MOST_PASSES} times through the corpus of 16,500 words" in finished.err
 
 
-def test_a_full_disk_is_waited_for(topics, tmp_path, monkeypatch):
-    from headway.core import disk
-    from headway.operations import recovery
-
-    left = [0.0] * 3
-    monkeypatch.setattr(recovery, "LOOK_AGAIN_S", 0.01)
-
-    def free(folder: Path) -> float:
-        return left.pop() if left else 1e12
-
-    monkeypatch.setattr(disk, "free_bytes", free)
-    monkeypatch.setattr(recovery, "free_bytes", free)
-    finished = train(topics, tmp_path / "run")
-    assert finished.status == 0, finished.err
-    assert "the disk is full" in finished.err
-
-
 def test_another_run_is_gone_on_from_with_its_words(topics, tmp_path):
     assert train(topics, tmp_path / "first").status == 0
     before = opened(tmp_path / "first")

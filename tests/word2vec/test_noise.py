@@ -27,7 +27,7 @@ def test_noise_is_drawn_by_count_to_the_three_quarters(want_c: bool) -> None:
         drawn = learner.noise(n)
     else:
         assert isinstance(learner, PlainUpdates)
-        drawn = learner.noise_from(random_at(int(learner.state()[0]), 0, n))
+        drawn = learner.noise_from(random_at(int(learner.states.all()[0]), 0, n))
     seen = np.bincount(drawn, minlength=len(COUNTS))
     assert not seen[COUNTS == 0].any()
     expected = n * COUNTS**0.75 / (COUNTS**0.75).sum()

@@ -15,7 +15,7 @@ from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
 from headway.core.dropout import Dropout, check_dropout
-from headway.core.errors import ConfigError, refuse_beyond
+from headway.core.errors import ConfigError, refuse_below, refuse_beyond
 from headway.core.interfaces import Step
 from headway.core.loss import Loss, projected_label_smoothed
 from headway.language_models.interfaces import (
@@ -67,14 +67,8 @@ class ElmoConfig:
     """Draws of the softmax while training, by frequency; 0: over all words that are foretold."""
 
     def __post_init__(self) -> None:
-        least = {"layers": 1, "d_model": 1, "d_cell": 1, "d_character": 1, "highways": 0,
-                 "output_words": 0, "samples": 0}  # fmt: skip
-        for name, smallest in least.items():
-            if getattr(self, name) < smallest:
-                raise ConfigError(
-                    f"{name} must be at least {smallest}; got {getattr(self, name)}. Leave it out, "
-                    "for the preset's."
-                )
+        none = dict.fromkeys(("highways", "output_words", "samples"), 0)
+        refuse_below(self, {**dict.fromkeys(_MOST, 1), **none})
         if not self.filters or any(not 1 <= n <= _MOST_FILTERS for n in self.filters):
             raise ConfigError(
                 f"filters must be numbers from 1 to {_MOST_FILTERS:,}, one a width; got "
@@ -112,10 +106,7 @@ class Elmo(TextModel):
         self.register_buffer("spellings", torch.tensor(table), persistent=False)
         d = config.d_model
         self.words = CharacterWords(
-            d,
-            d_character=config.d_character,
-            filters=config.filters,
-            n_highways=config.highways,
+            d, d_character=config.d_character, filters=config.filters, n_highways=config.highways
         )
         self.layers = torch.nn.ModuleList(
             ProjectedLstm(d, config.d_cell, d, n_readers=2) for _ in range(config.layers)
@@ -172,8 +163,7 @@ class Elmo(TextModel):
         """
         found, memories = [], []
         for n, layer in enumerate(self.lstms()):
-            blank = layer.blank(x.shape[1])
-            hidden, cell = (part[readers] for part in blank)
+            hidden, cell = (part[readers] for part in layer.blank(x.shape[1]))
             if before:
                 hidden[0], cell[0] = before["hidden"][:, n], before["cell"][:, n]
             y, memory = layer(self.dropout(x), ProjectedMemory(hidden, cell), readers)
@@ -213,23 +203,15 @@ class Elmo(TextModel):
         features = self.dropout(outputs[-1])
         targets = self.foretold(torch.stack([wanted, fed.flip(1)]))
         if self.training and self.config.samples and not smoothing:
+            n_samples, matrix = self.config.samples, (self.output_weight, self.output_bias)
             loss = sampled_cross_entropy(
-                features,
-                self.output_weight,
-                self.output_bias,
-                targets,
-                n_samples=self.config.samples,
-                padding=padding,
+                features, *matrix, targets, n_samples=n_samples, padding=padding
             )
         else:
             loss = projected_label_smoothed(
-                features,
-                self.output_weight,
-                targets,
-                output_bias=self.output_bias,
-                smoothing=smoothing,
-                padding=padding,
-            )
+                features, self.output_weight, targets, output_bias=self.output_bias,
+                smoothing=smoothing, padding=padding,
+            )  # fmt: skip
         return StretchLoss(Loss(loss.smoothed / 2, loss.nll / 2), _carried(memories))
 
     @torch.no_grad()

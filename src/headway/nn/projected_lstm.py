@@ -32,11 +32,7 @@ class ProjectedLstm(nn.Module):
         self.from_hidden = nn.Parameter(torch.empty(n_readers, d_output, 4 * d_cell))
         self.bias = nn.Parameter(torch.empty(n_readers, 4 * d_cell))
         self.to_output = nn.Parameter(torch.empty(n_readers, d_cell, d_output))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """As `headway.nn.recurrent.RecurrentLayer`: the forget gate is open at first."""
-        for reader in range(len(self.bias)):
+        for reader in range(n_readers):  # as `RecurrentLayer`: the forget gate is open at first
             for part in self.from_input[reader].chunk(4, dim=1):
                 nn.init.xavier_uniform_(part)
             for part in self.from_hidden[reader].chunk(4, dim=1):

@@ -6,9 +6,9 @@ checkpoint that the end needs is damaged. Whatever is done is said.
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
@@ -17,10 +17,8 @@ from headway.core import checkpoint
 from headway.core.disk import DiskError, disk_errors, free_bytes
 from headway.core.errors import HeadwayError, RunError, StoppedError, command, out_of_memory
 from headway.core.optimizer import saved_tensors
-from headway.core.run_folder import RunFolder
 from headway.core.tensor_files import load_tensors
 from headway.core.trainer import NotFiniteError, Trainer, split
-from headway.core.training_interfaces import Progress, Reporter
 
 LOOK_AGAIN_S = 5.0
 """Between two looks at a full disk."""
@@ -118,24 +116,11 @@ class Refusal:
     told: bool = False
 
 
-@runtime_checkable
-class Writer(Protocol):
-    """A training that writes to its run folder: a `Trainer`, or one that learns otherwise."""
-
-    folder: RunFolder
-    progress: Progress
-    reporter: Reporter
-    stop_asked: Callable[[], bool]
-    n_bytes_due: int
-    clock: float
-    """Time is counted from here."""
-
-
-_REFUSED: WeakKeyDictionary[Writer, Refusal] = WeakKeyDictionary()
+_REFUSED: WeakKeyDictionary[Trainer[Any], Refusal] = WeakKeyDictionary()
 """What trainings have last waited for."""
 
 
-def wait_for_room(trainer: Writer, error: DiskError) -> bool:
+def wait_for_room(trainer: Trainer[Any], error: DiskError) -> bool:
     """Pause until the disk has room, and have it written again: at once, where there seems to be.
 
     False where the disk cannot be written to, or has refused for `PATIENCE_S` although it has room,
@@ -165,7 +150,7 @@ def wait_for_room(trainer: Writer, error: DiskError) -> bool:
     return True
 
 
-def clear_leftovers(trainer: Writer) -> None:
+def clear_leftovers(trainer: Trainer[Any]) -> None:
     """Remove what a failed write has left: parts of a checkpoint, half a line of metrics.jsonl."""
     checkpoint.clear_remains(trainer.folder.checkpoints)
     metrics = trainer.folder.metrics
@@ -176,7 +161,7 @@ def clear_leftovers(trainer: Writer) -> None:
                 os.truncate(metrics, sum(map(len, whole)))
 
 
-def rest(trainer: Writer) -> None:
+def rest(trainer: Trainer[Any]) -> None:
     """Let some time pass, unless training is asked to stop."""
     until = time.monotonic() + LOOK_AGAIN_S
     while True:
@@ -191,7 +176,7 @@ def rest(trainer: Writer) -> None:
         time.sleep(_ASK_S)
 
 
-def last_saved(trainer: Writer) -> str:
+def last_saved(trainer: Trainer[Any]) -> str:
     """What can be gone on from, in words."""
     saved = checkpoint.resumable(trainer.folder.checkpoints)
     return f"the last checkpoint is step {saved[-1]:,}" if saved else "nothing is saved yet"

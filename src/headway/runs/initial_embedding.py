@@ -4,9 +4,9 @@ All are multiplied by one factor, so that their numbers are as large as those th
 the tokens without one; cosines stay.
 """
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
@@ -67,11 +67,11 @@ def find(vocabulary: Subwords | Words, vectors: WordVectors) -> FoundVectors:
             tokens.append(token)
             rows.append(row)
     if not tokens:
-        some = ", ".join(repr(vectors.words[row]) for row in range(min(3, len(vectors))))
+        some = ", ".join(map(repr, vectors.words[:3]))
+        own = ", ".join(map(repr, vocabulary.pieces(asked[:3])))
         raise DataError(
-            "a model begins with vectors of its own tokens; none of its "
-            f"{len(asked):,} ({', '.join(map(repr, vocabulary.pieces(asked[:3])))}, ..) is among "
-            f"those words ({some}, ..). Take vectors of the same language and unit."
+            f"a model begins with vectors of its own tokens; none of its {len(asked):,} ({own}, "
+            f"..) is among those words ({some}, ..). Take vectors of the same language and unit."
         )
     found = FoundVectors(
         tokens, np.asarray(vectors.matrix[rows], np.float32), n_lower_cased, len(asked)
@@ -86,12 +86,10 @@ def find(vocabulary: Subwords | Words, vectors: WordVectors) -> FoundVectors:
 
 def row_of(piece: str, vectors: WordVectors) -> int | None:
     """That of a piece as it is spelled, or of the word that it begins."""
-    row = vectors.find(piece)
-    if row is None and piece.startswith(BEGINS_WORD):
-        for mark in (*BEGINS_WORD, ""):
-            if row is None and len(piece) > 1:
-                row = vectors.find(mark + piece[1:])
-    return row
+    spellings = [piece]
+    if piece.startswith(BEGINS_WORD) and len(piece) > 1:
+        spellings += [mark + piece[1:] for mark in (*BEGINS_WORD, "")]
+    return next((row for one in spellings if (row := vectors.find(one)) is not None), None)
 
 
 # -- before a run is written ------------------------------------------------------------------
@@ -110,7 +108,8 @@ def fit(run: Run) -> Run:
     run.settings = with_size(run, vectors.size, place)
     seed, settings = run.settings.runtime.seed, run.settings
     model = drawn(lambda: run.spec.build(settings, run.data.vocabulary), seed, torch.device("cpu"))
-    rows = [one.weight.detach()[found.tokens] for one in embeddings_of(model, len_of(run))]
+    embeddings = embeddings_of(model, len(run.data.vocabulary))
+    rows = [one.weight.detach()[found.tokens] for one in embeddings]
     factor = float(torch.cat(rows).double().square().mean().sqrt()) / found.spread
     run.noted["init_embedding"] = {
         "place": str(place),
@@ -130,38 +129,33 @@ def fit(run: Run) -> Run:
 
 def with_size(run: Run, size: int, place: Path) -> Settings:
     """Settings with which the model's embeddings have this size: what was left open follows."""
-    settings = run.settings
+    settings, given = run.settings, run.given.get("model", {})
     had = sizes_of(run, settings)
-    if had == {size}:
-        return settings
-    refused = ""
-    for name in (field.name for field in fields(settings.model)):
-        if getattr(settings.model, name) in had and name not in run.given.get("model", {}):
-            try:
-                resized = replace(settings, model=replace(settings.model, **{name: size}))
-                if sizes_of(run, resized) == {size}:
-                    run.say(f"{name} {size}: the size of the vectors in {place}")
-                    return resized
-            except ConfigError as error:
-                refused = f" With {name} {size}: {error}"
-    raise ConfigError(
-        f"vectors that a model begins with have the size of its embedding; those of {place} have "
-        f"{size} numbers, the embedding {' and '.join(map(str, sorted(had)))}. Leave that size "
-        f"out, set {size}, or take other vectors.{refused}"
-    )
+    names = [name for name in ("d_embedding", "d_model") if hasattr(settings.model, name)]
+    if had != {size} and names and names[0] not in given:
+        run.say(f"{names[0]} {size}: the size of the vectors in {place}")
+        settings = replace(settings, model=replace(settings.model, **{names[0]: size}))
+        had = sizes_of(run, settings)
+    if had != {size}:
+        raise ConfigError(
+            f"vectors that a model begins with have the size of its embedding; those of {place} "
+            f"have {size} numbers, the embedding {' and '.join(map(str, sorted(had)))}. Leave that "
+            f"size out, set {size}, or take other vectors."
+        )
+    return settings
 
 
 def sizes_of(run: Run, settings: Settings) -> set[int]:
     """Of the token embeddings of a model with these settings."""
     with torch.device("meta"):  # none of it in memory
         model = run.spec.build(settings, run.data.vocabulary)
-    return {one.embedding_dim for one in embeddings_of(model, len_of(run))}
+    return {one.embedding_dim for one in embeddings_of(model, len(run.data.vocabulary))}
 
 
 def embeddings_of(model: nn.Module, n_tokens: int) -> list[nn.Embedding]:
     """Those with a row for each token; raises ConfigError where there is none."""
-    found = token_embeddings(model)
-    whole = [one for one in found.values() if one.num_embeddings == n_tokens]
+    found = token_embeddings(model).values()
+    whole = [one for one in found if one.num_embeddings == n_tokens]
     if not whole:
         raise ConfigError(
             "word vectors are what a model begins with that has a row for each token; this one "
@@ -171,16 +165,10 @@ def embeddings_of(model: nn.Module, n_tokens: int) -> list[nn.Embedding]:
     return whole
 
 
-def len_of(run: Run) -> int:
-    """Tokens of the vocabulary."""
-    return len(run.data.vocabulary)
-
-
 def opened(run: Run, place: Path, say: Say) -> WordVectors:
     """Of a file, or of a run."""
     assert run.open_vectors, "who has vectors to begin with says how they are opened"
-    found: WordVectors = run.open_vectors(place, say)
-    return found
+    return cast(WordVectors, run.open_vectors(place, say))
 
 
 def checksum_of(place: Path) -> str:
@@ -204,7 +192,7 @@ def begin_with(run: Run) -> None:
     scaled = torch.from_numpy(found.vectors * np.float32(noted["factor"]))
     weights = {name: one.clone() for name, one in trainer.optimizer.weights().items()}
     names = {id(parameter): name for name, parameter in trainer.model.named_parameters()}
-    for embedding in embeddings_of(trainer.model, len_of(run)):
+    for embedding in embeddings_of(trainer.model, len(run.data.vocabulary)):
         matrix = weights[names[id(embedding.weight)]]  # perhaps the output's as well
         matrix[found.tokens] = scaled.to(matrix.device)
     trainer.optimizer.take(weights)

@@ -1,7 +1,8 @@
 """Section [data] of word vectors, and what is read by it: from text files to stretches of ids."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
@@ -15,20 +16,27 @@ from headway.core.disk import checksum
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import check_file
 from headway.core.run_folder import RunFolder
+from headway.core.subword_training import SPECIAL_PIECES
+from headway.core.subwords import MOST_IDS
 from headway.corpora.store import SideEncoder, Store, cached_store
 from headway.language_models.texts import ReadingReport
-from headway.language_models.units import TokenUnit
+from headway.language_models.units import LanguageText, TokenUnit, fitted_unit
+from headway.languages.segmenting import has_marks
 from headway.operations.shipped import refuse_undecodable
 from headway.runs.settings import Settings, absolute_files
 from headway.runs.task_spec import Say, Sizes
-from headway.tokenizers.words import Words
-from headway.word2vec.text import WordCounts, unit_of, vocabulary_of
+from headway.tokenizers.words import WholeUnit, Words
+from headway.word2vec.settings import VectorText
 
 BLOCK_CHARACTERS = 4_000
 """Lines are stored together until they have so many. A longer one is cut, at a space if there is
 one, and nothing is context across the cut."""
 STRETCH_IDS = 20_000
 """About so many are learned from at a time: that is a step."""
+MOST_COUNTED = 3_000_000
+"""Different words that are counted at once: beyond, the rarest are forgotten."""
+MANY_MARKS = 0.03
+"""A larger share of words with punctuation at an end is said: it is about a tenth of plain text."""
 
 
 @dataclass(frozen=True)
@@ -121,16 +129,22 @@ def read(settings: Settings, vocabulary: Words | None, say: Say) -> VectorCorpus
     Raises ConfigError or DataError where a file cannot be used, or too little is in it.
     """
     files, text = settings.data.corpus, settings.text
-    unit = unit_of(text, ReadingReport(files, parted=True).lines, say)
+    whole: WholeUnit = "words" if text.unit == "auto" else text.unit
+    asked = LanguageText(unit=whole, segmenter=text.segmenter)
+    unit = fitted_unit(asked, "", ReadingReport(files, parted=True).lines, say)
     if vocabulary is None:
         n_bytes = sum(path.stat().st_size for path in files)
-        say(f"reads {n_bytes / 1e6:,.1f} MB: once to count {unit.unit}, once to encode them")
+        say(f"reads {n_bytes / 1e6:,.1f} MB: once to count {whole}, once to encode them")
         reading, counted = ReadingReport(files, unit.cut, parted=True), WordCounts()
-        split = Words([], whole(unit)).split
+        split = Words([], whole).split
         for line in reading.lines():
             counted.add(split(line))
-        say_read(reading.as_dict(), say)
-        vocabulary = vocabulary_of(counted, whole(unit), text, say)
+        met = reading.as_dict()
+        words, characters = met["words"], met["characters"]
+        say(f"read {met['kept']:,} lines: {words:,} words, {characters:,} characters")
+        if dropped := sum(met["dropped"].values()):
+            say(f"  dropped {dropped:,} lines of more than 1 MiB without spaces")
+        vocabulary = vocabulary_of(counted, whole, text, say)
     sums = {str(path): checksum(path) for path in files}
     again = ReadingReport(files, unit.cut, parted=True)
     store = stored(again, [*sums.values()], unit, vocabulary, say)
@@ -142,19 +156,64 @@ def read(settings: Settings, vocabulary: Words | None, say: Say) -> VectorCorpus
     return VectorCorpus(vocabulary, unit, store, sums)
 
 
-def whole(unit: TokenUnit) -> Any:
-    """Words or characters: never sub-words here."""
-    return unit.unit
+class WordCounts:
+    """How often words occur. Memory is bounded: where there are too many, the rarest go.
+
+    As in word2vec, each time a higher count is too rare, so a word may be counted too low by at
+    most `forgotten_below`.
+    """
+
+    def __init__(self, most: int = MOST_COUNTED) -> None:
+        self.counts, self.most = Counter[str](), most
+        self.forgotten_below = 0
+
+    def add(self, words: Iterable[str]) -> None:
+        """Count some words."""
+        self.counts.update(words)
+        while len(self.counts) > self.most:
+            self.forgotten_below += 1
+            rare = [word for word, n in self.counts.items() if n <= self.forgotten_below]
+            for word in rare:
+                del self.counts[word]
 
 
-def say_read(reading: dict[str, Any], say: Say) -> None:
-    """What was read and dropped."""
+def vocabulary_of(counted: WordCounts, unit: WholeUnit, text: VectorText, say: Say) -> Words:
+    """The words that have vectors, the most frequent first.
+
+    Raises DataError where they are fewer than two.
+    """
+    counts = counted.counts
+    for piece in [one for one in counts if one in SPECIAL_PIECES or one.isspace()]:
+        del counts[piece]
+    n_all, most = counts.total(), text.vocabulary_size - len(SPECIAL_PIECES)
+    if counted.forgotten_below:
+        say(
+            f"over {counted.most:,} different {unit}: the rarest were forgotten on the way, so "
+            f"counts may be too low by {counted.forgotten_below:,}"
+        )
+    limit = max(2, most) if text.vocabulary_size else MOST_IDS - len(SPECIAL_PIECES)
+    words = Words.learned(counts, unit, min_count=text.min_count, most=limit)
+    n_words = len(words) - len(SPECIAL_PIECES)
+    if n_words < 2:
+        few = [f"{word} ({n:,} times)" for word, n in counts.most_common(3)]
+        raise DataError(
+            f"word vectors tell {unit} apart that occur {text.min_count} times or more "
+            f"(--text.min-count); there are {n_words} of {len(counts):,} different ones"
+            f"{': ' if few else ''}{', '.join(few)}. Give more text, or lower it."
+        )
+    with_marks = sum(n for word, n in counts.items() if has_marks(word)) / n_all
+    if unit == "words" and with_marks > MANY_MARKS:
+        say(
+            f"{with_marks:.0%} of the text are words with punctuation at an end (such as "
+            f"{next(filter(has_marks, words.pieces(range(len(words)))), 'word,')!r}), which are "
+            "others than those without: --text.segmenter punctuation parts them"
+        )
+    known = sum(n for word, n in counts.items() if words.has(word))
     say(
-        f"read {reading['kept']:,} lines: {reading['words']:,} words, "
-        f"{reading['characters']:,} characters"
+        f"{n_words:,} {unit} of {len(counts):,} different ones have vectors (at least "
+        f"{text.min_count} times); they are {known / n_all:.1%} of the text"
     )
-    if dropped := sum(reading["dropped"].values()):
-        say(f"  dropped {dropped:,} lines of more than 1 MiB without spaces")
+    return words
 
 
 def stored(
@@ -210,11 +269,7 @@ def pieces(line: str) -> Iterator[str]:
 
 def complete(_given: Sections, settings: Settings, data: VectorCorpus) -> Sections:
     """What the data told: `TaskSpec.complete`."""
-    text = {
-        "unit": data.unit.unit,
-        "segmenter": data.unit.segmenter,
-        "vocabulary_size": len(data.vocabulary),
-    }
+    text = {**asdict(data.unit), "vocabulary_size": len(data.vocabulary)}
     return {"text": text, "data": absolute_files(settings.data)}
 
 

@@ -1,13 +1,12 @@
 """Files of other programs from runs, and runs from them."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
-from jaxtyping import Float
-from numpy.typing import NDArray
 
 from headway.core.config import Sections
 from headway.core.disk import checksum
@@ -26,38 +25,20 @@ from headway.word2vec.run_vectors import FIRST, vectors_of_run
 from headway.word2vec.spec import SPEC, next_commands
 
 
-def export_word2vec(run: Path, path: Path, say: Say) -> None:
-    """Write the vectors of a run in word2vec's text format, and say how many; what has no place in
-    such a file is left out. Packed where the name ends in .gz.
+def export(run: Path, path: Path, say: Say, *, write: Callable[..., int]) -> None:
+    """Write the vectors of a run, and say how many; what has no place in such a file is left out.
+    Packed where the name ends in .gz.
 
     Raises RunError where there is no such run, or it is damaged.
     """
-    words, matrix = words_and_vectors(run)
-    told(write_word2vec(path, words, matrix), words, path, say)
-
-
-def export_word2vec_binary(run: Path, path: Path, say: Say) -> None:
-    """The same in word2vec's binary format."""
-    words, matrix = words_and_vectors(run)
-    told(write_word2vec(path, words, matrix, binary=True), words, path, say)
-
-
-def export_glove(run: Path, path: Path, say: Say) -> None:
-    """The same in the text format of GloVe."""
-    words, matrix = words_and_vectors(run)
-    told(write_glove(path, words, matrix), words, path, say)
-
-
-def words_and_vectors(run: Path) -> tuple[Sequence[str], Float[NDArray, "words size"]]:
-    """Of a run."""
     vectors = vectors_of_run(run)
-    return vectors.words, vectors.matrix
+    left_out = write(path, vectors.words, vectors.matrix)
+    say(f"vectors of {len(vectors) - left_out:,} words written to {path}, {left_out:,} left out")
 
 
-def told(n_left_out: int, words: Sequence[str], path: Path, say: Say) -> None:
-    """What was written."""
-    n_words = len(words) - n_left_out
-    say(f"vectors of {n_words:,} words written to {path}, {n_left_out:,} left out")
+export_word2vec = partial(export, write=write_word2vec)
+export_word2vec_binary = partial(export, write=partial(write_word2vec, binary=True))
+export_glove = partial(export, write=write_glove)
 
 
 def import_vectors(path: Path, out: Path, say: Say, unit: WholeUnit | None = None) -> RunFolder:

@@ -74,7 +74,7 @@ class KernelUpdates:
         law: Law,
         states: RandomStates,
     ) -> None:
-        self._library, self._states = library, states
+        self._library, self.states = library, states
         self._draws, self._size = law.draws, vectors.shape[1]
         ways = law.tree if law.objective.hierarchical else ()
         arrays: tuple[NDArray[Any], ...] = (
@@ -105,23 +105,15 @@ class KernelUpdates:
         room = np.empty(2 * self._size, dtype=np.float32)
         stretch = KernelStretch(
             ids.ctypes.data, lengths.ctypes.data, len(ids), len(lengths), rate, last_rate,
-            self._states[thread], words.ctypes.data, room.ctypes.data,
+            self.states[thread], words.ctypes.data, room.ctypes.data,
         )  # fmt: skip
         self._library.headway_word2vec(self._model, stretch)
-        self._states.advance(thread, len(ids) + stretch.n_kept * self._draws)
+        self.states.advance(thread, len(ids) + stretch.n_kept * self._draws)
         return Counted(len(ids), stretch.n_kept, stretch.n_pairs, stretch.nats)
 
     def noise(self, n: int) -> NDArray[np.uint32]:
         """Words of noise, drawn as they are while learning."""
         drawn = np.empty(n, dtype=np.uint32)
-        self._library.headway_noise(self._model, self._states[0], n, drawn.ctypes.data)
-        self._states.advance(0, n)
+        self._library.headway_noise(self._model, self.states[0], n, drawn.ctypes.data)
+        self.states.advance(0, n)
         return drawn
-
-    def state(self) -> NDArray[np.uint64]:
-        """See `Updates`."""
-        return self._states.all()
-
-    def set_state(self, state: NDArray[np.uint64]) -> None:
-        """See `Updates`."""
-        self._states.set(state)

@@ -12,20 +12,17 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, replace
-from queue import SimpleQueue
+from itertools import takewhile
 from typing import Any, cast
 
 import numpy as np
 import torch
 
 from headway.core import checkpoint
-from headway.core.disk import DiskError, refuse_full
 from headway.core.errors import ConfigError, HeadwayError, StoppedError, command
 from headway.core.learning import clock, drawn
 from headway.core.tensor_files import save_tensors
-from headway.core.trainer import MARGIN_BYTES, n_bytes_of
 from headway.core.training_interfaces import Progress, Reporter
-from headway.operations.recovery import wait_for_room
 from headway.operations.time_budget import seconds
 from headway.runs.console import ConsoleReporter, stop_on_signal
 from headway.runs.fitting import SURE
@@ -35,8 +32,8 @@ from headway.runs.task_spec import Learned, Learner, Run
 from headway.word2vec.corpus import VectorCorpus
 from headway.word2vec.kernel import kernel_library
 from headway.word2vec.model import Word2Vec
-from headway.word2vec.objective import Counted, Objective, Updates
-from headway.word2vec.training import VectorTraining
+from headway.word2vec.objective import Counted, Objective
+from headway.word2vec.settings import VectorTraining
 from headway.word2vec.updates import updates
 
 RATES = {"cbow": 0.05, "skip-gram": 0.025}
@@ -64,50 +61,44 @@ class VectorTrainer:
         model = drawn(lambda: run.spec.build(run.settings, run.data.vocabulary), seed, CPU)
         self.model = cast(Word2Vec, model).requires_grad_(False)
         self.model.counts.copy_(torch.from_numpy(self.corpus.counts))
-        self.updates = self.updates_of(seed)
-        self.progress = Progress(counts={"words": 0})
-        self.last_step = self.settings.last_step(len(self.corpus))
-        self.interval = -(-self.last_step // MOST_LINES)
-        n_ids, (passes, rest) = self.corpus.n_ids, divmod(self.last_step, len(self.corpus))
-        self.before = np.concatenate([[0], np.cumsum(n_ids)])
-        self.n_planned = passes * int(self.before[-1]) + int(self.before[rest])
-        self.clock = self.saved = self.shown = time.monotonic()
-        self.since_shown = 0
-        self.stop_asked: Callable[[], bool] = lambda: False
-        self.n_bytes_due = 0
-        self.free = SimpleQueue[int]()
-        for thread in range(self.threads):
-            self.free.put(thread)
-
-    def updates_of(self, seed: int) -> Updates:
-        """What changes the model's two matrices in place."""
-        model, config = self.model, self.run.settings.model
+        config = run.settings.model
         objective = Objective(
-            direction=model.direction,
+            direction=self.model.direction,
             window=config.window,
             negatives=config.negatives,
             hierarchical=config.objective == "hierarchical-softmax",
             thin=self.settings.thin,
         )
-        matrices = model.vectors.numpy(), model.outputs.numpy()
-        return updates(*matrices, self.corpus.counts, objective, seed=seed, threads=self.threads)
+        self.updates = updates(
+            self.model.vectors.numpy(), self.model.outputs.numpy(), self.corpus.counts, objective,
+            seed=seed, threads=self.threads,
+        )  # fmt: skip
+        self.progress = Progress(counts={"words": 0})
+        self.last_step = self.settings.last_step(len(self.corpus))
+        self.interval = -(-self.last_step // MOST_LINES)
+        self.before = np.concatenate([[0], np.cumsum(self.corpus.n_ids)])
+        self.clock = self.saved = self.shown = time.monotonic()
+        self.since_shown = 0
+        self.free = [*range(self.threads)]
 
     def rate(self, step: int) -> float:
         """The learning rate when so many stretches are learned."""
-        passes, rest = divmod(step, len(self.corpus))
-        n_done = passes * int(self.before[-1]) + int(self.before[rest])
         first, last = self.settings.learning_rate, self.settings.last_rate
-        return first + (last - first) * n_done / self.n_planned
+        return first + (last - first) * self.n_ids(step) / self.n_ids(self.last_step)
+
+    def n_ids(self, step: int) -> int:
+        """Ids in so many stretches."""
+        passes, rest = divmod(step, len(self.corpus))
+        return passes * int(self.before[-1]) + int(self.before[rest])
 
     def learn_stretch(self, step: int) -> Counted:
         """The update after so many others, on a thread that is free."""
         stretch = self.corpus.stretch(step % len(self.corpus))
-        thread = self.free.get()
-        try:
-            rates = self.rate(step), self.rate(step + 1)
-            return self.updates.update(*stretch, *rates, thread=thread)
-        finally:
-            self.free.put(thread)
+        rates = self.rate(step), self.rate(step + 1)
+        thread = self.free.pop()  # as many as there are workers, so one is left
+        counted = self.updates.update(*stretch, *rates, thread=thread)
+        self.free.append(thread)
+        return counted
 
     def learned(self, steps: Iterator[int]) -> Iterator[Counted]:
         """Some stretches, on all threads; what each has counted, in order.
@@ -125,28 +116,21 @@ class VectorTrainer:
 
     def train(self, stop_asked: Callable[[], bool]) -> None:
         """Learn to the end, or until `stop_asked`; either way a checkpoint is on the disk."""
-        self.stop_asked, stop = stop_asked, False
         self.clock = self.saved = self.shown = time.monotonic()
+        stop = False
         while not (self.progress.finished or stop):
-            stop = self.advance()
+            stop = self.advance(stop_asked)
             self.save()
 
-    def advance(self) -> bool:
+    def advance(self, stop_asked: Callable[[], bool]) -> bool:
         """Learn until a checkpoint is due; whether to stop, which was asked for."""
         stop = due = False
-
         every, begun = self.settings.checkpoint_every, self.progress.step
         limit = min(self.last_step, (begun // every + 1) * every) if every else self.last_step
-
-        def until_due() -> Iterator[int]:
-            for step in range(begun, limit):
-                if stop or due:
-                    return
-                yield step
-
-        for counted in self.learned(until_due()):
+        steps = takewhile(lambda _: not (stop or due), range(begun, limit))
+        for counted in self.learned(steps):
             self.take_in(counted)
-            stop = stop or self.stop_asked()
+            stop = stop or stop_asked()
             due = due or (not every and time.monotonic() - self.saved > CHECKPOINT_S)
         self.progress.finished = self.progress.step >= self.last_step
         return stop and not self.progress.finished
@@ -187,44 +171,24 @@ class VectorTrainer:
     def log(self) -> None:
         """One line of metrics.jsonl."""
         progress = self.progress
-        line = {
-            "step": progress.step,
-            "time_s": round(progress.time_s, 3),
-            **progress.counts,
-            "loss": round(self.loss(), 5),
-            "learning_rate": self.rate(progress.step),
-        }
+        known = {"step": progress.step, "time_s": round(progress.time_s, 3), **progress.counts}
+        found = {"loss": round(self.loss(), 5), "learning_rate": self.rate(progress.step)}
+        self.folder.log({**known, **found})
         progress.sums = Progress().sums
-        self.put_down(lambda: self.folder.log(line), 1000)
-
-    def put_down(self, write: Callable[[], None], n_bytes: int) -> None:
-        """Write to the run folder, once the disk has room. Raises DiskError where it never has."""
-        self.n_bytes_due = n_bytes + MARGIN_BYTES
-        while True:
-            try:
-                refuse_full(self.folder.path, self.n_bytes_due)
-                return write()
-            except DiskError as error:
-                if not wait_for_room(self, error):
-                    raise
 
     # -- checkpoints ------------------------------------------------------------------------------
 
     def save(self) -> None:
         """A checkpoint that `resume` can go on from; of older ones the last is kept."""
         self.loss()
-        progress, weights = self.progress, self.tensors()
-        random = torch.from_numpy(self.updates.state().view(np.int64))
+        progress, weights = self.progress, dict(self.model.state_dict())
+        random = torch.from_numpy(self.updates.states.all().view(np.int64))
         state = {"progress": asdict(progress)}
-
-        def write() -> None:
-            self.folder.keep_log()
-            folder = self.folder.checkpoints
-            checkpoint.write(folder, progress.step, weights, {"random": random}, state)
-
-        self.put_down(write, n_bytes_of(weights))
-        recent = checkpoint.resumable(self.folder.checkpoints)[-2:]
-        checkpoint.keep_only(self.folder.checkpoints, to_resume=recent, weights=())
+        self.folder.keep_log()
+        folder = self.folder.checkpoints
+        checkpoint.write(folder, progress.step, weights, {"random": random}, state)
+        recent = checkpoint.resumable(folder)[-2:]
+        checkpoint.keep_only(folder, to_resume=recent, weights=())
         self.saved = time.monotonic()
 
     def resume(self) -> bool:
@@ -234,7 +198,7 @@ class VectorTrainer:
         if saved is None:
             return False
         self.take(saved.weights)
-        self.updates.set_state(saved.resume["random"].numpy().view(np.uint64))
+        self.updates.states.set(saved.resume["random"].numpy().view(np.uint64))
         self.progress = Progress(**saved.state["progress"])
         return True
 
@@ -242,10 +206,6 @@ class VectorTrainer:
         """Begin with these vectors."""
         for name in ("vectors", "outputs"):
             getattr(self.model, name).copy_(weights[name])
-
-    def tensors(self) -> dict[str, torch.Tensor]:
-        """What is saved of the model."""
-        return dict(self.model.state_dict())
 
 
 CPU = torch.device("cpu")
@@ -303,8 +263,6 @@ def learn(run: Run, resume: bool) -> Learned:
     Raises StoppedError after Ctrl-C, SIGTERM or SIGHUP, with everything saved.
     """
     reporter = ConsoleReporter(run.settings.training.last_step(len(run.data)))
-    if isinstance(why := kernel_library(), str):
-        run.say(f"torch makes the updates, slower than what is compiled would: {why}")
     if run.runtime.device != CPU:
         run.say("word vectors are learned on the processor")
     if run.runtime.threads > 1:
@@ -312,11 +270,16 @@ def learn(run: Run, resume: bool) -> Learned:
             f"{run.runtime.threads} threads change the same vectors without locks: no two "
             "trainings are alike. --runtime.threads 1 repeats to the bit"
         )
-    if isinstance(why_none := kernel_library(), str):
-        run.say(f"learns by torch, which is slower than the compiled kernel: {why_none}")
+    if isinstance(why := kernel_library(), str):
+        run.say(f"learns by torch, which is slower than the compiled kernel: {why}")
     with reporter.bar:
         trainer = VectorTrainer(run, reporter)
-        begin(trainer, resume)
+        if resume and trainer.resume():
+            run.say(f"goes on from step {trainer.progress.step:,}")
+        elif resume:
+            run.say("no checkpoint yet: starts at step 0")
+        if not trainer.progress.step and run.settings.training.init_from:
+            trainer.take(Parent.of_record(run.folder).weights())
         with stop_on_signal(reporter.say) as stop_asked:
             trainer.train(stop_asked)
     progress, folder = trainer.progress, run.folder
@@ -325,8 +288,7 @@ def learn(run: Run, resume: bool) -> Learned:
             f"stopped at step {progress.step:,} of {trainer.last_step:,}, saved. "
             f"Go on with: {command('train', '--out', folder.path, '--resume')}"
         )
-    weights = trainer.tensors()
-    trainer.put_down(lambda: save_tensors(weights, folder.model), n_bytes_of(weights))
+    save_tensors(dict(trainer.model.state_dict()), folder.model)
     n_words, passes = progress.counts["words"], progress.step / len(run.data)
     per_s = n_words / max(progress.time_s, 1e-9)
     return Learned(
@@ -335,18 +297,6 @@ def learn(run: Run, resume: bool) -> Learned:
         f"({per_s:,.0f} words/s), seed {run.settings.runtime.seed}, on "
         f"{run.runtime.threads} CPU thread{'s'[: run.runtime.threads > 1]}.",
     )
-
-
-def begin(trainer: VectorTrainer, resume: bool) -> None:
-    """Where a checkpoint is, else as drawn, or with the vectors of another run."""
-    run = trainer.run
-    if resume and trainer.resume():
-        run.say(f"goes on from step {trainer.progress.step:,}")
-        return
-    if resume:
-        run.say("no checkpoint yet: starts at step 0")
-    if run.settings.training.init_from:
-        trainer.take(Parent.of_record(run.folder).weights())
 
 
 LEARNER = Learner(fit, learn)

@@ -28,7 +28,7 @@ class Word2Vec(nn.Module):
         padding: int = 0,
     ) -> None:
         super().__init__()
-        self.config, self.direction, self.padding = config, direction, padding
+        self.config, self.direction = config, direction
         shape = (vocabulary_size, config.d_model)
         self.vectors = nn.Parameter(torch.empty(shape))
         nn.init.uniform_(self.vectors, -0.5 / config.d_model, 0.5 / config.d_model)
@@ -36,14 +36,8 @@ class Word2Vec(nn.Module):
         self.counts: Int[Tensor, " vocabulary"]
         self.register_buffer("counts", torch.zeros(vocabulary_size, dtype=torch.int64))
 
-    def hidden(self, context: Int[Tensor, "batch words"]) -> Float[Tensor, "batch d_model"]:
-        """What the outputs are multiplied with: the mean of the vectors of a context (CBOW), or of
-        the one word that is given (skip-gram). Padding does not count."""
-        known = (context != self.padding).unsqueeze(-1)
-        total = (self.vectors[context] * known).sum(1)
-        return total / known.sum(1).clamp(min=1)
-
     def forward(self, context: Int[Tensor, "batch words"]) -> Float[Tensor, "batch vocabulary"]:
-        """Logits of every output. Under negative sampling they tell true words from noise: with
+        """Logits of every output by the mean of the vectors of a context (CBOW), or of the one word
+        that is given (skip-gram). Under negative sampling they tell true words from noise: with
         them as a softmax, log P(noise) is to be added."""
-        return self.hidden(context) @ self.outputs.T
+        return self.vectors[context].mean(1) @ self.outputs.T

@@ -37,52 +37,6 @@ class Counted(NamedTuple):
     """The loss of all of them together, noise included."""
 
 
-class Updates(Protocol):
-    """Learns from stretches of text."""
-
-    def update(
-        self,
-        ids: NDArray[np.uint32],
-        lengths: NDArray[np.int32],
-        rate: float,
-        last_rate: float,
-        thread: int = 0,
-    ) -> Counted:
-        """Learn from whole lines, which stand in `ids` end to end.
-
-        The rate falls in a line from the first word to the last. Threads with different numbers
-        may call at once: they write to the same rows without locks (Niu et al. 2011), so that what
-        they learn together does not repeat to the last bit. One thread's does.
-
-        Raises:
-            DataError: an id is not in the vocabulary, or the lengths are not those of the lines.
-        """
-        ...
-
-    def state(self) -> NDArray[np.uint64]:
-        """The random states, one for each thread."""
-        ...
-
-    def set_state(self, state: NDArray[np.uint64]) -> None:
-        """Go on from such states."""
-        ...
-
-
-class Law(NamedTuple):
-    """An objective, made ready for a vocabulary."""
-
-    objective: Objective
-    counts: NDArray[np.int64]
-    kept: NDArray[np.uint32]
-    noise: AliasTable
-    tree: HuffmanTree
-
-    @property
-    def draws(self) -> int:
-        """Random numbers that a centre word takes: its window, and words of noise."""
-        return 1 if self.objective.hierarchical else 1 + self.objective.negatives
-
-
 class RandomStates:
     """A splitmix64 for each thread: the i-th number from a state is a function of both."""
 
@@ -91,11 +45,6 @@ class RandomStates:
         self._states = states.astype(np.uint64)
 
     def __getitem__(self, thread: int) -> int:
-        if not 0 <= thread < len(self._states):
-            raise DataError(
-                f"threads are numbered from 0 to {len(self._states) - 1}; got {thread}. "
-                "Ask for more of them (--threads)."
-            )
         return int(self._states[thread])
 
     def advance(self, thread: int, n: int) -> None:
@@ -116,13 +65,49 @@ class RandomStates:
         self._states[:] = states
 
 
+class Updates(Protocol):
+    """Learns from stretches of text."""
+
+    states: RandomStates
+
+    def update(
+        self,
+        ids: NDArray[np.uint32],
+        lengths: NDArray[np.int32],
+        rate: float,
+        last_rate: float,
+        thread: int = 0,
+    ) -> Counted:
+        """Learn from whole lines, which stand in `ids` end to end.
+
+        The rate falls in a line from the first word to the last. Threads with different numbers
+        may call at once: they write to the same rows without locks (Niu et al. 2011), so that what
+        they learn together does not repeat to the last bit. One thread's does.
+
+        Raises:
+            DataError: an id is not in the vocabulary, or the lengths are not those of the lines.
+        """
+        ...
+
+
+class Law(NamedTuple):
+    """An objective, made ready for a vocabulary."""
+
+    objective: Objective
+    counts: NDArray[np.int64]
+    kept: NDArray[np.uint32]
+    noise: AliasTable
+    tree: HuffmanTree
+
+    @property
+    def draws(self) -> int:
+        """Random numbers that a centre word takes: its window, and words of noise."""
+        return 1 if self.objective.hierarchical else 1 + self.objective.negatives
+
+
 def refuse_lines(ids: NDArray[np.uint32], lengths: NDArray[np.int32], n_words: int) -> None:
     """Raise DataError for ids beyond the vocabulary, and lengths that are not those of lines."""
-    if ids.dtype != np.uint32 or lengths.dtype != np.int32 or ids.ndim != 1 or lengths.ndim != 1:
-        raise DataError(
-            "ids are a row of uint32 and lengths one of int32; got "
-            f"{ids.dtype} {list(ids.shape)} and {lengths.dtype} {list(lengths.shape)}."
-        )
+    assert (ids.dtype, lengths.dtype) == (np.uint32, np.int32), "what the kernel reads"
     if ids.size and (largest := int(ids.max())) >= n_words:
         raise DataError(f"ids are below the vocabulary's size of {n_words}; got {largest}.")
     if (lengths < 0).any() or (total := int(lengths.sum(dtype=np.int64))) != ids.size:

@@ -46,7 +46,7 @@ class PlainUpdates:
         states: RandomStates,
     ) -> None:
         self._vectors, self._outputs = torch.from_numpy(vectors), torch.from_numpy(outputs)
-        self._law, self._states = law, states
+        self._law, self.states = law, states
         self.centres = centres_of_a_batch(law)
 
     def update(
@@ -59,7 +59,7 @@ class PlainUpdates:
     ) -> Counted:
         """See `Updates`."""
         refuse_lines(ids, lengths, len(self._vectors))
-        state, draws, window = self._states[thread], self._law.draws, self._law.objective.window
+        state, draws, window = self.states[thread], self._law.draws, self._law.objective.window
         kept = self._thinned(ids, lengths, state)
         n = len(kept.words)
         numbers = random_at(state, len(ids), n * draws).reshape(n, draws)
@@ -78,7 +78,7 @@ class PlainUpdates:
             rate_of = rates[first : first + self.centres]
             nats += self._learn(contexts, torch.from_numpy(visible), targets, rate_of)
             n_pairs += int(visible.sum()) if self._skip_gram else len(some)
-        self._states.advance(thread, len(ids) + n * draws)
+        self.states.advance(thread, len(ids) + n * draws)
         return Counted(len(ids), n, n_pairs, nats)
 
     @property
@@ -138,14 +138,6 @@ class PlainUpdates:
         self._outputs.index_add_(0, targets.rows.flatten(), (slopes.mT @ given).flatten(0, 1))
         self._vectors.index_add_(0, contexts.flatten(), change.flatten(0, 1))
         return float((torch.nn.functional.softplus(-scores) * signed.abs()).sum())
-
-    def state(self) -> NDArray[np.uint64]:
-        """See `Updates`."""
-        return self._states.all()
-
-    def set_state(self, state: NDArray[np.uint64]) -> None:
-        """See `Updates`."""
-        self._states.set(state)
 
 
 def centres_of_a_batch(law: Law) -> int:

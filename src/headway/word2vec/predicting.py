@@ -9,11 +9,12 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 
 from headway.core.config import build
-from headway.core.errors import ConfigError, RunError, command
+from headway.core.errors import ConfigError, DataError, RunError, command
 from headway.language_models.units import TokenUnit
 from headway.operations.argument_types import refuse_no_unicode, string
 from headway.operations.shipped import open_folder
 from headway.tokenizers.words import Words
+from headway.vectors.in_play import PlaceInText, places
 from headway.word2vec.noise import huffman_tree
 from headway.word2vec.run_vectors import mapped
 from headway.word2vec.settings import Word2VecConfig
@@ -21,6 +22,9 @@ from headway.word2vec.settings import Word2VecConfig
 GAP = "_"
 POWER = 0.75
 """Noise is drawn in proportion to this power of counts: as in `headway.word2vec.noise`."""
+AROUND, NOISE, SEEN = 2, 5, 10
+"""Of the context and of the noise so many words are drawn at most; of the text those so far from
+the middle are shown."""
 
 
 class LikelyWord(NamedTuple):
@@ -51,13 +55,12 @@ class WordPredictor:
         self.vectors, self.outputs, self.counts = (
             mapped(folder, name) for name in ("vectors", "outputs", "counts")
         )
-        text = sections["text"]
-        self.unit = TokenUnit(text["unit"], text["segmenter"])
+        self.unit = TokenUnit(sections["text"]["unit"], sections["text"]["segmenter"])
         if not self.counts.any():
             raise RunError(
-                "words predict each other by vectors of inputs and of outputs; a file of word "
-                f"vectors, which {run} was imported from, has the first alone. Train a run: "
-                "headway train --task word-vectors"
+                "words predict each other by inputs and outputs; a file of word vectors, which "
+                f"{run} was imported from, has the first alone. Train a run: headway train --task "
+                "word-vectors"
             )
 
     @classmethod
@@ -74,9 +77,8 @@ class WordPredictor:
         """What is to be said of a text before anything is predicted; nothing of most."""
         words = [word for part in self.parts(text) for word in self.words(part)]
         unknown = [word for word in words if not self.vocabulary.has(word)]
-        if not 0 < len(unknown) < len(words):
-            return []
-        return [f"without a vector, so nothing is predicted from it: {word}" for word in unknown]
+        said = [f"without a vector, so nothing is predicted from it: {word}" for word in unknown]
+        return said if len(said) < len(words) else []
 
     def next(self, text: str, top: int = 10) -> list[LikelyWord]:
         """The likeliest words of the gap in a text, or around the one word of a text; 0: all.
@@ -136,16 +138,14 @@ class WordPredictor:
 
     def likeliest(self, words: list[str], top: int) -> list[LikelyWord]:
         """The words that some others predict together, likeliest first; 0: all, which sum to 1."""
-        ids = [one for word in words for one in self.vocabulary.encode(word)]
-        ids = [one for one in ids if self.counts[one]]
+        every = [one for word in words for one in self.vocabulary.encode(word)]
+        ids = [one for one in every if self.counts[one]]
         if not ids:
             raise ConfigError(
                 f"words are predicted by words that have vectors; got {' '.join(words)[:60]!r}. "
                 f"See which have: {command('export', self.run, 'words.txt', '--to', 'word2vec')}"
             )
-        hidden = self.vectors[ids].mean(0, dtype=np.float64)
-        hierarchical = self.config.objective == "hierarchical-softmax"
-        logits = self.by_tree(hidden) if hierarchical else self.by_noise(hidden)
+        logits = self.logits(self.vectors[ids].mean(0, dtype=np.float64))
         odds = np.exp(logits - logits.max())
         probs = odds / odds.sum()
         n_words = int((self.counts > 0).sum())
@@ -153,15 +153,57 @@ class WordPredictor:
         pieces = self.vocabulary.pieces(best.tolist())
         return [LikelyWord(*pair) for pair in zip(pieces, probs[best].tolist(), strict=True)]
 
-    def by_noise(self, hidden: Float[NDArray, " size"]) -> Float[NDArray, " vocabulary"]:
-        """log P of each word, give or take a constant."""
-        with np.errstate(divide="ignore"):
-            return self.outputs @ hidden + POWER * np.log(self.counts)
-
-    def by_tree(self, hidden: Float[NDArray, " size"]) -> Float[NDArray, " vocabulary"]:
-        """log P of each word: the sum of its turns' on the way from the root."""
+    def logits(self, hidden: Float[NDArray, " size"]) -> Float[NDArray, " vocabulary"]:
+        """log P of each word, give or take a constant; in a tree the sum of its turns' on the way
+        from the root."""
+        if self.config.objective == "negative-sampling":
+            with np.errstate(divide="ignore"):
+                return self.outputs @ hidden + POWER * np.log(self.counts)
         tree = huffman_tree(self.counts)
         turns = -np.logaddexp(0, -tree.turns * (self.outputs @ hidden)[tree.nodes])
         word = np.repeat(np.arange(len(self.counts)), np.diff(tree.starts))
         found = np.bincount(word, turns, minlength=len(self.counts))
         return np.where(self.counts > 0, found, -np.inf)
+
+
+# -- for `headway map` ------------------------------------------------------------------------
+
+
+def place_in_text(run: Path, sentence: str) -> PlaceInText:
+    """A word of a sentence that has words around it.
+
+    Raises:
+        RunError: the run has no outputs of words.
+        DataError: too few words of the sentence have vectors.
+    """
+    asked = WordPredictor(run)
+    if asked.config.objective != "negative-sampling":
+        raise RunError(
+            "rows in play are drawn of negative sampling; in hierarchical softmax rows of the "
+            "outputs are no words but nodes of a tree. Train one: --model.objective "
+            "negative-sampling"
+        )
+    window = min(AROUND, asked.config.window)
+    words = asked.words(sentence)
+    known = [asked.vocabulary.has(word) for word in words]
+    if sum(known) < 2:
+        raise DataError(
+            "a place in a text has a word and one beside it that have vectors; there is none. Give "
+            "another --sentence."
+        )
+    centre, around = places(words, known, window)
+    begin, end = max(0, centre - SEEN), centre + SEEN
+    taken = [words[i] for i in (centre, *around)]
+    ids = [asked.vocabulary.encode(word)[0] for word in taken]
+    chances = asked.counts.astype(np.float64) ** POWER
+    chances[ids] = 0.0
+    n_noise = min(NOISE, asked.config.negatives, int((chances > 0).sum()))
+    draws = np.random.default_rng(1)
+    noise = draws.choice(len(chances), n_noise, replace=False, p=chances / chances.sum()).tolist()
+    named = asked.vocabulary.pieces(noise)
+    rows = dict(zip([*taken, *named], [*ids, *noise], strict=True))
+    shown = [i - begin for i in around if begin <= i < end]
+    return PlaceInText(
+        asked.direction, words[begin:end], centre - begin, shown, named, rows, asked.vectors,
+        asked.outputs,
+    )  # fmt: skip

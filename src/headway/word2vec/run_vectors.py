@@ -1,6 +1,8 @@
 """The vectors of a run, and what else its model holds, read where they lie: without torch."""
 
 import json
+import unicodedata
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,12 @@ from safetensors import SafetensorError, safe_open
 
 from headway.core.errors import RunError, command
 from headway.core.run_folder import RunFolder
+from headway.language_models.units import TokenUnit
 from headway.operations.shipped import open_folder
 from headway.tokenizers.words import Words
+from headway.vectors.contextual import EmbeddedText, Sees
 from headway.vectors.word_vectors import WordVectors
 
-NAME = "vectors"
-"""Of the matrix in model.safetensors."""
 KINDS: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8")}
 
 
@@ -27,7 +29,7 @@ def vectors_of_run(run: Path) -> WordVectors:
     folder = open_folder(run)
     folder.refuse_damaged()
     words = Words.load(folder.tokenizer)
-    matrix = mapped(folder, NAME)
+    matrix = mapped(folder, "vectors")
     if matrix.ndim != 2 or len(matrix) != len(words):
         raise RunError(
             f"each word has a row of weights; {folder.tokenizer} has {len(words):,} and "
@@ -58,3 +60,35 @@ def mapped(folder: RunFolder, name: str) -> NDArray[Any]:
         ) from None
     offset = 8 + n_bytes + of["data_offsets"][0]
     return np.memmap(path, kind, "r", offset, (*of["shape"],)).view(np.ndarray)
+
+
+class StaticEmbedder:
+    """A look-up; a word without a vector has zeros."""
+
+    layers = ("embedding",)
+    sees: Sees = "the word alone"
+
+    def __init__(self, vectors: WordVectors, unit: TokenUnit) -> None:
+        self.vectors, self.cut = vectors, unit.cut
+        self.vocabulary = Words([], "characters" if unit.unit == "characters" else "words")
+
+    def embed(self, texts: Iterable[str]) -> Iterator[EmbeddedText]:
+        """See `Embedder`."""
+        for text in texts:
+            cut = unicodedata.normalize("NFC", self.cut(text))
+            rows = [self.vectors.find(word) for word in self.vocabulary.split(cut)]
+            unknown = [row is None for row in rows]
+            found = np.zeros((1, len(rows), self.vectors.size), np.float32)
+            known = [row for row in rows if row is not None]
+            found[0, ~np.array(unknown, bool)] = self.vectors.matrix[known]
+            yield EmbeddedText(cut, self.vocabulary.source_spans(cut), found, unknown)
+
+
+def embedder(run: Path, _device: Any = "auto") -> StaticEmbedder:
+    """What a run of word vectors brings to `headway embed`.
+
+    Raises RunError: there is no such run, or it is damaged.
+    """
+    vectors = vectors_of_run(run)
+    text = open_folder(run).settings()["text"]
+    return StaticEmbedder(vectors, TokenUnit(text["unit"], text["segmenter"]))

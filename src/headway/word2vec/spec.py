@@ -14,9 +14,7 @@ from headway.word2vec import corpus
 from headway.word2vec.learning import LEARNER
 from headway.word2vec.model import Word2Vec
 from headway.word2vec.run_vectors import vectors_of_run
-from headway.word2vec.settings import Word2VecConfig
-from headway.word2vec.text import VectorText
-from headway.word2vec.training import VectorTraining
+from headway.word2vec.settings import VectorText, VectorTraining, Word2VecConfig
 
 SHOWN_RANKS = (50, 100, 200, 400, 800)
 """The card shows neighbours of words about so frequent: neither articles nor names."""
@@ -58,7 +56,7 @@ def card(run: Run) -> CardWords:
     table = "\n".join(f"- {line}" for line in lines)
     read = run.folder.record()["train"]
     name = {"cbow": "CBOW", "skip-gram": "skip-gram"}[run.settings.model_type]
-    unit = run.settings.text.unit
+    unit, first = run.settings.text.unit, shown_words(vectors)[0]
     return CardWords(
         title=f"Word vectors ({name})",
         vocabulary=f"{len(vectors):,} {unit}, each with a vector of {vectors.size} numbers",
@@ -66,9 +64,7 @@ def card(run: Run) -> CardWords:
         f"{str(by_chance).capitalize()}.",
         data=f"{read['kept']:,} lines read: {read['words']:,} words, "
         f"{read['characters']:,} characters.",
-        next_commands=next_commands(
-            run.folder.path, shown_words(vectors)[0], run.settings.model_type
-        ),
+        next_commands=next_commands(run.folder.path, first, run.settings.model_type),
     )
 
 
@@ -81,14 +77,10 @@ def shown_words(vectors: WordVectors) -> list[str]:
     return chosen or [words[0]]
 
 
-PREDICTS = {"cbow": ("{} _",), "skip-gram": ("--context", "{}")}
-"""What `headway predict` is given."""
-
-
 def next_commands(folder: Path, word: str, model_type: str = "") -> list[str]:
     """What the owner of new vectors may want to do with them; of those of a file, which predict
     nothing, no type of model is told."""
-    asked = [one.format(word) for one in PREDICTS.get(model_type, ())]
+    asked = {"cbow": (f"{word} _",), "skip-gram": ("--context", word)}.get(model_type, ())
     return [
         command("neighbours", folder, word),
         *([command("predict", folder, *asked)] if asked else []),

@@ -5,7 +5,7 @@ import pytest
 
 from headway.language_models.units import TokenUnit
 from headway.vectors.word_vectors import WordVectors
-from headway.word2vec.embedding import StaticEmbedder
+from headway.word2vec.run_vectors import StaticEmbedder
 
 MATRIX = np.arange(6, dtype=np.float32).reshape(3, 2) + 1
 
