@@ -1,7 +1,7 @@
 """Pages in a real headless browser: the system's own Chromium, driven by Playwright."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,13 +28,27 @@ needs_chromium = pytest.mark.skipif(
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """A browser without a window."""
-    with sync_playwright() as driver:
+    """A browser without a window: one for all who ask in this process, since a second driver would
+    find the event loop of the first running. The last who leaves closes it."""
+    users = _STARTED
+    if not users:
+        driver = sync_playwright().start()
         started = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        try:
-            yield started
-        finally:
+        users.append((started, driver.stop))
+    else:
+        users.append(users[0])
+    started, stop = users[0]
+    try:
+        yield started
+    finally:
+        users.pop()
+        if not users:
             started.close()
+            stop()
+
+
+_STARTED: list[tuple[Browser, Callable[[], None]]] = []
+"""An entry for each who has the browser."""
 
 
 @contextmanager

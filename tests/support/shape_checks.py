@@ -12,8 +12,12 @@ SHAPED = (
     "inspection",
     *("operations.recovery", "operations.time_budget", "operations.frozen"),
     "engine.shortlist",
+    *(f"word2vec.{name}" for name in ("model", "plain", "predicting")),
+    *(f"vectors.{name}" for name in ("contextual", "embedded_files", "evaluation", "in_play")),
+    *(f"vectors.{name}" for name in ("map_page", "map_picture", "word_map")),
 )
-"""The parts of the package whose functions are checked: all that say shapes, and more."""
+"""The parts of the package whose functions are checked: all that say shapes, and more; but for the
+files of `vectors` that answer in 0.3 s and therefore load what says shapes for types alone."""
 
 
 def checked(thing: T) -> T:

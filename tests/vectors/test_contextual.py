@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.core.errors import ConfigError
-from headway.vectors.contextual import EmbeddedText, Layers, Use, nearest_uses, occurrences, uses
+from headway.vectors.contextual import (
+    EmbeddedText,
+    Layers,
+    WordUse,
+    nearest_uses,
+    occurrences,
+    uses,
+)
 
 
 def read(text, pieces, unknown=()):
@@ -144,6 +151,6 @@ def test_a_word_that_a_model_does_not_know_has_no_uses():
 
 
 def test_a_use_is_marked_in_its_text():
-    use = Use(1, "he ate an apple in the sun", (10, 15), "apple")
+    use = WordUse(1, "he ate an apple in the sun", (10, 15), "apple")
     assert use.marked(around=20) == "he ate an [apple] in the sun"
     assert use.marked(around=3) == "..an [apple] in.."

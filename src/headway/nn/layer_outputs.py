@@ -48,7 +48,7 @@ def layer_outputs(
     return torch.stack([F.pad(x[:, :length], (0, size - x.shape[-1])) for x in found])
 
 
-class Stretch(NamedTuple):
+class RowStretch(NamedTuple):
     """A part of a row that is read at once, and the part of it whose vectors are kept."""
 
     begin: int
@@ -57,18 +57,18 @@ class Stretch(NamedTuple):
     last: int
 
 
-def stretches(length: int, longest: int | None, *, causal: bool) -> list[Stretch]:
+def stretches(length: int, longest: int | None, *, causal: bool) -> list[RowStretch]:
     """All of a row; or stretches that overlap by half, so that each id is read with half of
     `longest` before it (`causal`), or a quarter on either side, or all that there is."""
     if longest is None or length <= longest:
-        return [Stretch(0, length, 0, length)]
+        return [RowStretch(0, length, 0, length)]
     begins = [*range(0, length - longest, max(1, longest // 2)), length - longest]
     cuts = [
         before + longest if causal else (before + longest + begin) // 2
         for before, begin in pairwise(begins)
     ]
     return [
-        Stretch(begin, begin + longest, first, last)
+        RowStretch(begin, begin + longest, first, last)
         for begin, first, last in zip(begins, [0, *cuts], [*cuts, length], strict=True)
     ]
 
@@ -96,7 +96,7 @@ def _together(
     parts = [stretches(len(row), longest, causal=causal) for row in rows]
     left = [(n, one) for n, some in enumerate(parts) for one in some]
     left.sort(key=lambda it: it[1].begin - it[1].end)  # the longest first
-    kept: dict[tuple[int, Stretch], NDArray[np.float32]] = {}
+    kept: dict[tuple[int, RowStretch], NDArray[np.float32]] = {}
     while left:
         widest = left[0][1]
         n_rows = max(1, BATCH_TOKENS // (widest.end - widest.begin + 1))

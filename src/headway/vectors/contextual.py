@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -99,6 +99,7 @@ class EmbeddedText:
         return found[:, 0], found[:, 1]
 
 
+@runtime_checkable
 class Embedder(Protocol):
     """A model that gives each word of a text a vector."""
 
@@ -149,7 +150,7 @@ class Layers:
 # -- where a word is used ---------------------------------------------------------------------
 
 
-class Use(NamedTuple):
+class WordUse(NamedTuple):
     """A word somewhere in a text."""
 
     line: int
@@ -180,7 +181,7 @@ def occurrences(text: str, word: str) -> list[Span]:
 
 def uses(
     embedder: Embedder, lines: Iterable[tuple[int, str]], word: str
-) -> Iterator[tuple[Use, Float[NDArray, "layers size"]]]:
+) -> Iterator[tuple[WordUse, Float[NDArray, "layers size"]]]:
     """Every use of a word in numbered lines with its vectors; lines without it, and those that
     stood there before, are not read by the model. Cosines are still to be found."""
     seen = set[int]()
@@ -198,13 +199,13 @@ def uses(
         for (number, _), one in zip(some, read, strict=True):
             spans = [span for span in occurrences(one.text, word) if one.knows(span)]
             for span, vectors in zip(spans, one.of(spans).swapaxes(0, 1), strict=True):
-                yield Use(number, one.text, span, one.form(span)), vectors
+                yield WordUse(number, one.text, span, one.form(span)), vectors
 
 
 class NearestUses(NamedTuple):
     """Uses of a word, the nearest to some vector first."""
 
-    nearest: list[Use]
+    nearest: list[WordUse]
     n_uses: int
     """In all of the corpus."""
     mean: float
@@ -215,14 +216,14 @@ class NearestUses(NamedTuple):
 
 
 def nearest_uses(
-    found: Iterable[tuple[Use, Float[NDArray, "layers size"]]],
+    found: Iterable[tuple[WordUse, Float[NDArray, "layers size"]]],
     vector: Float[NDArray, " size"],
     layers: Layers,
     top: int,
 ) -> NearestUses:
     """Those whose vectors of a layer are nearest to another one, by cosine; of equals the first."""
     target, n_uses, total = unit(vector), 0, 0.0
-    heap: list[tuple[float, int, Use]] = []
+    heap: list[tuple[float, int, WordUse]] = []
     bounds: dict[str, tuple[float, float]] = {}
     for n_uses, (use, vectors) in enumerate(found, start=1):
         cosine = float(unit(layers.of(vectors[:, None])[0]) @ target)

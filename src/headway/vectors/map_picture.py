@@ -41,7 +41,7 @@ def map_figure(found: WordMap, title: str, *, random: bool = False) -> str:
     from matplotlib.figure import Figure
 
     size = (SMALL, SMALL) if random else (WIDE, HIGH)
-    axes = _axes(Figure((size[0] / 72, size[1] / 72)), (0, 0), size)
+    axes = _axes(Figure((size[0] / 72, size[1] / 72)), (0.0, 0.0), size)
     title += _nameless(_draw(axes, found, INK, random=random))
     return as_svg(title, axes, told="" if random else "; ".join(one for one, _ in found.told()))
 
@@ -64,7 +64,7 @@ def save_map(found: WordMap, path: Path, title: str, glyphs: Path) -> int:
         warnings.catch_warnings(record=True) as warned,
     ):
         warnings.simplefilter("always")
-        large = _axes(figure, (0, 0), (WIDE, HIGH))
+        large = _axes(figure, (0.0, 0.0), (WIDE, HIGH))
         small = _axes(figure, (WIDE + 20, HIGH - SMALL - 10), (SMALL, SMALL))
         title += _nameless(_draw(large, found, _LIGHT))
         _draw(small, found, _LIGHT, random=True)

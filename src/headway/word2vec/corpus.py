@@ -47,7 +47,7 @@ class VectorData:
     """Files of text to learn from, one sentence or paragraph a line."""
 
 
-class Stretch(NamedTuple):
+class EncodedLines(NamedTuple):
     """Some lines of a corpus."""
 
     ids: NDArray[np.uint32]
@@ -92,14 +92,14 @@ class VectorCorpus:
         """How many stretches there are."""
         return len(self.bounds) - 1
 
-    def stretch(self, number: int) -> Stretch:
+    def stretch(self, number: int) -> EncodedLines:
         """One of them, read from the disk: no page of a mapped file stays in memory."""
         first, behind = self.bounds[number], self.bounds[number + 1]
         ids = self.store["text"].read(int(first), int(behind)).astype(np.uint32)
         inside = ids != self.vocabulary.special.end
         ends = np.flatnonzero(~inside)
         lengths = np.diff(ends, prepend=-1) - 1
-        return Stretch(ids[inside], lengths.astype(np.int32))
+        return EncodedLines(ids[inside], lengths.astype(np.int32))
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:

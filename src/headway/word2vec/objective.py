@@ -1,6 +1,6 @@
 """What is learned of word vectors, by chance of what, and what learns it."""
 
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,7 @@ class RandomStates:
         self._states[:] = states
 
 
+@runtime_checkable
 class Updates(Protocol):
     """Learns from stretches of text."""
 
