@@ -29,6 +29,14 @@ def test_typed_markers_are_no_markers():
     assert words.encode("<s> a </s> <unk> <pad>") == [1, 4, 1, 1, 1]
 
 
+def test_a_text_that_has_words_spelled_as_markers_makes_a_vocabulary_that_loads(tmp_path):
+    counts = Counter("the <unk> of <unk> and </s> the <s> <pad>".split())
+    words = Words.learned(counts, "words")
+    assert words.pieces(range(4, len(words))) == ["the", "and", "of"]
+    words.save(tmp_path / "tokenizer.json")
+    assert Words.load(tmp_path).encode("the <unk>") == [4, 1]
+
+
 @given(some_text)
 def test_characters_of_a_text_come_back(text):
     normal = Words([], "characters").split(text)

@@ -121,7 +121,7 @@ def predict(
     run: Path,
     /,
     *text: Unread,
-    context: str = "",
+    context: str | None = None,
     top: int = 10,
     json: bool = False,
 ) -> None:
@@ -148,13 +148,13 @@ def predict(
     """
     if top < 0:
         raise ConfigError(f"--top is a number of tokens, 0 for all; got {top}. Try --top 10.")
-    model, given = model_and_given(run, predict, text, asked="--context" if context else "")
-    if context and given is not None:
+    model, given = model_and_given(run, predict, text, asked="" if context is None else "--context")
+    if context is not None and given is not None:
         raise ConfigError(
             f"--context asks about a word in a text's stead; got {given[:60]!r} as well. Leave one "
             "of them out."
         )
-    likeliest_of, given = (model.around, context) if context else (model.next, given)
+    likeliest_of, given = (model.next, given) if context is None else (model.around, context)
     texts = chain.from_iterable(chunks_of(None)) if given is None else iter([given])
     found = []
     for one in texts:

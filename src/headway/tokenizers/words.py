@@ -59,7 +59,7 @@ class Words:
             )
 
     def _is_piece(self, piece: str) -> bool:
-        return self.split(piece) == [piece]
+        return self.split(piece) == [piece] and piece not in SPECIAL_PIECES
 
     @classmethod
     def learned(
@@ -67,9 +67,10 @@ class Words:
     ) -> "Words":
         """Those that occur at least `min_count` times, the most frequent `most` of them (0: all).
 
-        The more frequent has the lower id; equals in the order of their letters.
+        The more frequent has the lower id; equals in the order of their letters. What is spelled as
+        a marker, as `<unk>` in texts that were made for others' models, is none of them.
         """
-        kept = [piece for piece, n in counts.items() if n >= min_count]
+        kept = [one for one, n in counts.items() if n >= min_count and one not in SPECIAL_PIECES]
         kept.sort(key=lambda piece: (-counts[piece], piece))
         return cls(kept[: most or None], unit)
 

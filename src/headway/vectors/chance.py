@@ -52,4 +52,4 @@ def chance(size: int, n_words: int = 1) -> Chance:
     none_nearer = np.exp(n_words * np.log1p(-np.minimum(nearer, 1.0 - 1e-16)))
     # the expected value of c is the integral of P(c > x) over x, from -1, less 1; dx = sin da
     largest = float(np.trapezoid((1.0 - none_nearer) * np.sin(angles), angles)) - 1.0
-    return Chance(size, n_words, band, largest)
+    return Chance(size, n_words, band, largest if n_words > 1 else 0.0)

@@ -15,6 +15,7 @@ from headway.operations.argument_types import refuse_no_unicode, string
 from headway.operations.shipped import open_folder
 from headway.tokenizers.words import Words
 from headway.vectors.in_play import PlaceInText, places
+from headway.vectors.word_vectors import WordVectors
 from headway.word2vec.noise import huffman_tree
 from headway.word2vec.run_vectors import mapped
 from headway.word2vec.settings import Word2VecConfig
@@ -100,7 +101,10 @@ class WordPredictor:
                 f"{GAP} stands for the one word that is asked for; got {text[:60]!r}, which has "
                 f"{len(parts) - 1}. Try: headway predict RUN 'I ate an {GAP} today'"
             )
-        before, behind = ([*filter(self.vocabulary.has, self.words(part))] for part in parts)
+        asked = [self.words(part) for part in parts]
+        before, behind = ([*filter(self.vocabulary.has, words)] for words in asked)
+        if not before and not behind:
+            raise self.unknown([word for words in asked for word in words], text)
         window = self.config.window
         return self.likeliest([*before[-window:], *behind[:window]], top)
 
@@ -116,7 +120,22 @@ class WordPredictor:
                 f"what stands around one word is told; got {len(words)}: {word[:60]!r}. Ask for "
                 "one at a time."
             )
+        if not self.vocabulary.has(words[0]):
+            raise self.unknown(words, word)
         return self.likeliest(words, top)
+
+    def unknown(self, words: list[str], text: str) -> ConfigError:
+        """What refuses a text of which no word has a vector: it names those spelled like the first
+        one, and has a remedy where there is none."""
+        named = self.vocabulary.pieces(np.flatnonzero(self.counts).tolist())
+        alike = (
+            WordVectors(named, self.vectors[: len(named)]).spelled_alike(words[0]) if words else []
+        )
+        listing = command("export", self.run, "words.txt", "--to", "word2vec")
+        remedy = f"Spelled alike: {', '.join(alike)}." if alike else f"See which have: {listing}"
+        return ConfigError(
+            f"words are predicted by words that have vectors; got {text[:60]!r}. {remedy}"
+        )
 
     def other(self, direction: str, rule: str, usage: str) -> ConfigError:
         """What refuses a question that the other type of model answers."""
@@ -141,10 +160,7 @@ class WordPredictor:
         every = [one for word in words for one in self.vocabulary.encode(word)]
         ids = [one for one in every if self.counts[one]]
         if not ids:
-            raise ConfigError(
-                f"words are predicted by words that have vectors; got {' '.join(words)[:60]!r}. "
-                f"See which have: {command('export', self.run, 'words.txt', '--to', 'word2vec')}"
-            )
+            raise self.unknown([], " ".join(words))
         logits = self.logits(self.vectors[ids].mean(0, dtype=np.float64))
         odds = np.exp(logits - logits.max())
         probs = odds / odds.sum()
