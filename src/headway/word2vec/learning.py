@@ -248,7 +248,7 @@ def within_budget(run: Run, training: VectorTraining) -> VectorTraining:
     n_steps = min(max(1, math.floor(left_s / step_s)), most)
     passes = n_steps / len(corpus)
     speed = corpus.n_ids.mean() / step_s
-    why = f"at {speed:,.0f} words/s that takes about {n_steps * step_s / 60:.0f} min"
+    why = f"at {speed:,.0f} words/s that takes about {clock(n_steps * step_s)}"
     if n_steps == most:
         why += f"; no more than {MOST_PASSES} times"
     run.say(f"{n_steps:,} stretches ({passes:.1f} times through the corpus): {why}")
