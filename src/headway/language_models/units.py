@@ -145,7 +145,7 @@ def learned_vocabulary(
     n_unknown = n_all - sum(n for word, n in counts.items() if words.has(word))
     rare = f"at least {least} times" if least else "however rare"
     say(
-        f"{len(words) - len(whole):,} {unit.unit} of {len(counts):,} different ones ({rare}, and at "
-        f"most {most or limit:,}); {n_unknown / n_all:.1%} are unknown words"
+        f"{len(words) - len(whole):,} {unit.unit} of {len(counts):,} different ones ({rare}, and "
+        f"at most {most or limit:,}); {n_unknown / n_all:.1%} are unknown words"
     )
     return words
