@@ -27,7 +27,9 @@ LONG, MANY = 100, 12
 OF_ONE = (
     "core/", "translation/", "translator.py", "language_models/", "earlier_translators/",
     "models.py", "engine/", "exchange/", "localization/", "filling/", "doctor/", "demo/", "nn/",
-    "word2vec/", "vectors/", "serving/own.py", "tasks/__init__.py", "study/layer_types.py",
+    "word2vec/", "vectors/", "labelling/",
+    "masked_language_models/", "classification/", "tagging/", "images/",
+    "serving/own.py", "tasks/__init__.py", "study/layer_types.py",
 )  # fmt: skip
 """What is of one task or model, the table of tasks, and names of layers; all else is shared."""
 PO = 'msgid ""\nmsgstr "Language: zh\\n"\n\nmsgid "{}"\nmsgstr ""\n\nmsgid "{}"\nmsgstr ""\n'

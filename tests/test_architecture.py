@@ -17,6 +17,7 @@ ORDER = """
     localization.memory localization.terms localization.checks localization.places
     demo engine exchange vectors runs tasks
     earlier_translators models translation language_models word2vec
+    labelling masked_language_models classification tagging images
     translator api
     doctor study inspection filling serving
     commands cli __main__

@@ -10,6 +10,7 @@ SHAPED = (
     *("core", "nn", "decoding", "metrics", "models", "earlier_translators", "language_models"),
     *("translation", "translator", "runs", "tasks", "exchange", "study"),
     "inspection",
+    *("labelling", "masked_language_models", "classification", "tagging", "images"),
     *("operations.recovery", "operations.time_budget", "operations.frozen"),
     "engine.shortlist",
     *(f"word2vec.{name}" for name in ("model", "plain", "predicting")),

@@ -148,7 +148,16 @@ def predict(
     """
     if top < 0:
         raise ConfigError(f"--top is a number of tokens, 0 for all; got {top}. Try --top 10.")
-    model, given = model_and_given(run, predict, text, asked="" if context is None else "--context")
+    from headway.tasks import brings
+
+    labels = brings(run, "predict lines")
+    asked = "lines" if labels else "" if context is None else "--context"
+    model, given = model_and_given(run, predict, text, asked=asked)
+    if labels:
+        from headway.commands.labelling import print_answers
+
+        print_answers(model, given, top, json)
+        return
     if context is not None and given is not None:
         raise ConfigError(
             f"--context asks about a word in a text's stead; got {given[:60]!r} as well. Leave one "

@@ -20,6 +20,7 @@ TASKS = {
     "translation": "headway.translation",
     "language-model": "headway.language_models",
     "word-vectors": "headway.word2vec",
+    "classification": "headway.classification",
 }
 """The module of each task, in which its `VERBS` are; a run that says no task is of the first."""
 
@@ -67,6 +68,11 @@ def brought(task: str, verb: str, asked: str | Path) -> Any:
         )
     module, _, name = verbs(task)[verb].partition(":")
     return getattr(importlib.import_module(module), name)
+
+
+def brings(run: str | Path, verb: str) -> bool:
+    """Whether the task of a run brings something to a verb."""
+    return verb in verbs(task_of(open_folder(run).settings()))
 
 
 def brought_by_run(run: str | Path, verb: str) -> Any:

@@ -1,0 +1,7 @@
+"""Text classification: a text in, its label out."""
+
+VERBS = {
+    "train": "headway.classification.spec:SPEC",
+    "predict lines": "headway.classification.predicting:TextClassifier",
+    "evaluate": "headway.commands.labelling:evaluate_labelled",
+}

@@ -1,0 +1,1 @@
+"""What the uses of one trunk share: labels, heads, the task of examples, scores, predictions."""

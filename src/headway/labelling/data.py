@@ -1,0 +1,103 @@
+"""Section [data] of what is labelled, and what uses share of reading it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from headway.core.disk import checksum
+from headway.core.errors import ConfigError, DataError
+from headway.core.lines import shown
+from headway.core.run_folder import RunFolder
+from headway.labelling.task import Example
+from headway.labelling.vocabulary import LabelledVocabulary
+from headway.language_models.units import LanguageText, Vocabulary, fitted_unit, learned_vocabulary
+from headway.runs.task_spec import Say, Sizes
+
+HELD_OUT, MOST_HELD_OUT = 0.1, 5_000
+"""Examples held out to validate on where no file is named: this share, and no more than so many."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class LabelledFiles:
+    """Section [data]: which files."""
+
+    corpus: tuple[Path, ...] = ()
+    """Files of labelled examples to learn from."""
+    valid_corpus: tuple[Path, ...] = ()
+    """Files of labelled examples to validate on; held out of the corpus where there are none."""
+    max_length: int = 256
+    """Tokens that are read of a text, its markers included; what stands behind is cut off, and
+    counted."""
+
+    def __post_init__(self) -> None:
+        for path in (*self.corpus, *self.valid_corpus):
+            if path in self.corpus and path in self.valid_corpus:
+                raise ConfigError(
+                    "what is validated on must not be learned from; got "
+                    f"{shown(path)} for both. Leave --valid-corpus out to have some held out."
+                )
+
+
+@dataclass(frozen=True)
+class LabelledData:
+    """Examples to learn from and to validate on: a `headway.runs.task_spec.Data`."""
+
+    vocabulary: LabelledVocabulary
+    train: Sequence[Example]
+    valid: Sequence[Example]
+    checksums: Mapping[str, str]
+    reading: Mapping[str, Any]
+    """What data.json says: counts of what was read, kept, cut and dropped, of each label."""
+
+    def record(self) -> dict[str, Any]:
+        """See `headway.runs.task_spec.Data`."""
+        return dict(self.reading)
+
+    def save_vocabulary(self, folder: RunFolder) -> None:
+        """tokenizer.json and labels.json."""
+        self.vocabulary.save(folder)
+
+
+def held_out(rows: Sequence[T], seed: int, what: str) -> tuple[list[T], list[T]]:
+    """Rows to learn from, and some at random to validate on.
+
+    Raises DataError where there are under twenty of `what`.
+    """
+    if len(rows) < 20:
+        raise DataError(
+            f"a model needs 20 {what}, some of which are held out; there are {len(rows)}. Give "
+            "more, or --valid-corpus."
+        )
+    n = min(MOST_HELD_OUT, round(HELD_OUT * len(rows)))
+    chosen = {*np.random.default_rng(seed).permutation(len(rows))[:n].tolist()}
+    return (
+        [row for i, row in enumerate(rows) if i not in chosen],
+        [row for i, row in enumerate(rows) if i in chosen],
+    )
+
+
+def tokens_of(
+    text: LanguageText, model_type: str, texts: Sequence[str], seed: int, say: Say
+) -> tuple[Vocabulary, Mapping[str, str]]:
+    """The vocabulary of some texts; and what must be known beside it to read others as they were:
+    the segmenter that puts spaces between words."""
+    unit = fitted_unit(text, model_type, lambda: iter(texts), say)
+    found = learned_vocabulary(
+        text, unit, lambda: map(unit.cut, texts), unlimited=False, seed=seed, say=say
+    )
+    return found, {"unit": unit.unit, "segmenter": unit.segmenter}
+
+
+def checksums_of(files: LabelledFiles) -> dict[str, str]:
+    """SHA-256 of each file, by its name."""
+    return {str(path): checksum(path) for path in (*files.corpus, *files.valid_corpus)}
+
+
+def sizes(data: LabelledData) -> Sizes:
+    """Examples."""
+    return Sizes(len(data.train), len(data.train))

@@ -1,0 +1,28 @@
+"""One trunk, a small head: a model that says something of what it reads.
+
+Its parts are `encoder` and `head`: names for --freeze, --reinit and --init-from.
+"""
+
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from headway.nn.encoder import Encoded, TextEncoder
+
+
+class Labeller(nn.Module):
+    """An encoder, and a head that makes logits of what it gives."""
+
+    def __init__(self, encoder: nn.Module, head: nn.Module) -> None:
+        """`encoder` is a `headway.nn.encoder.TextEncoder`; `head` takes its `Encoded`."""
+        super().__init__()
+        self.encoder, self.head = encoder, head
+
+    def encoded(self, ids: Int[Tensor, "batch length"]) -> Encoded:
+        """What the encoder makes of some texts."""
+        encoder: TextEncoder = self.encoder  # type: ignore[assignment]
+        return encoder(ids)
+
+    def forward(self, ids: Int[Tensor, "batch length"]) -> Float[Tensor, "*shape labels"]:
+        """Logits: of each text, or of each place in it, as the head gives them."""
+        logits: Tensor = self.head(self.encoded(ids))
+        return logits

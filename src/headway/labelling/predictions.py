@@ -1,0 +1,45 @@
+"""What a run that labels is asked, and answers: of a text, of the lines of a file, of a picture."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+
+from headway.core.runtime import Device
+
+
+class Asked(NamedTuple):
+    """What `headway predict` is asked."""
+
+    given: str | None
+    """A text, or the name of a file; None: each line of standard input."""
+    top: int
+    """How many of the likeliest labels are told; 0 for all."""
+    colored: bool
+    """Whether it is read in a terminal."""
+
+    @property
+    def file(self) -> Path | None:
+        """The file, where one of that name is there."""
+        return Path(self.given) if self.given and Path(self.given).exists() else None
+
+
+class Answer(NamedTuple):
+    """What is said of one text, or of one picture."""
+
+    shown: str
+    """As it is printed: one line or several."""
+    told: dict[str, Any]
+    """The same for `--json`."""
+
+
+@runtime_checkable
+class Predictor(Protocol):
+    """What a task brings to "predict lines"."""
+
+    @classmethod
+    def load(cls, run: Path, *, device: Device, precision: str) -> Self: ...
+
+    def answers(self, asked: Asked, lines: Iterator[str]) -> Iterator[Answer]:
+        """One for each text; `lines` are those of the file, or of standard input, or the one text.
+        What is no text (a folder of pictures) is read from `asked.file`."""
+        ...

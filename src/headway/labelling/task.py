@@ -1,0 +1,130 @@
+"""What the training loop asks of every use: batches of examples, their loss, their validation.
+
+What differs from use to use is a `Criterion`.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from headway.core.batching import BatchStream, TokenBatches
+from headway.core.training_interfaces import Batch, TaskState, Validation
+from headway.operations.time_budget import PlannedTraining
+
+Tensors = tuple[Tensor, ...]
+"""What a batch is to a model and its criterion: inputs and targets, the examples on the first
+axis."""
+
+
+class Example(NamedTuple):
+    """Something to be read, and what is to be said of it."""
+
+    input: NDArray[Any]
+    """Ids with their markers, `[length]`; of a picture its pixels."""
+    target: Any
+    """As the criterion wants it."""
+
+
+@runtime_checkable
+class Criterion(Protocol):
+    """What is learned of examples: how they become tensors, their loss, how well they are known."""
+
+    unit: str
+    """What losses are means over, in words: "examples", "tags"."""
+
+    def tensors(
+        self, examples: Sequence[Example], random: np.random.Generator | None = None
+    ) -> Tensors:
+        """A batch, padded, on the CPU. `random` is given in training, for what is drawn anew each
+        time an example is seen: hidden places, shifted pictures; it depends on the seed and on
+        which batch it is, and nothing else."""
+        ...
+
+    def units(self, tensors: Tensors) -> int:
+        """Over how many a batch's loss is a sum."""
+        ...
+
+    def loss(self, model: nn.Module, tensors: Tensors) -> Tensor:
+        """Summed over the units; carries the gradient."""
+        ...
+
+    def validate(self, model: nn.Module, batches: Iterator[Tensors]) -> Validation:
+        """Measured on all validation examples."""
+        ...
+
+
+class ExamplesTask:
+    """A `headway.core.training_interfaces.Task` over examples in memory."""
+
+    counted = ("examples",)
+
+    def __init__(
+        self,
+        criterion: Criterion,
+        train: Sequence[Example],
+        valid: Sequence[Example],
+        training: PlannedTraining,
+        *,
+        seed: int,
+        device: torch.device,
+    ) -> None:
+        self.criterion, self.train, self.valid = criterion, train, valid
+        self.device, self.seed, self.unit = device, seed, criterion.unit
+        self.stream = BatchStream(
+            TokenBatches([lengths(train)], batch_tokens=training.batch_tokens, seed=seed)
+        )
+        whole = TokenBatches([lengths(valid)], batch_tokens=training.batch_tokens, seed=seed)
+        self.valid_batches = whole.epoch(0)
+
+    def next_batch(self) -> Batch:
+        """See `headway.core.training_interfaces.Task`."""
+        chosen = self.stream.next()
+        random = np.random.default_rng([self.seed, self.stream.epoch, self.stream.index])
+        return self.batch(self.criterion.tensors([self.train[int(i)] for i in chosen], random))
+
+    def batch(self, tensors: Tensors) -> Batch:
+        """Tensors of examples as the loop wants them, on the device."""
+        placed = tuple(tensor.to(self.device) for tensor in tensors)
+        return Batch(placed, self.criterion.units(placed), {"examples": len(placed[0])})
+
+    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        """See `headway.core.training_interfaces.Task`."""
+        return self.criterion.loss(model, batch.rows)
+
+    def split_batch(self, batch: Batch) -> list[Batch]:
+        """See `headway.core.training_interfaces.Task`."""
+        n = (len(batch.rows[0]) + 1) // 2
+        halves = (tuple(t[:n] for t in batch.rows), tuple(t[n:] for t in batch.rows))
+        return [self.batch(half) for half in halves if len(half[0])]
+
+    def validate(self, model: nn.Module) -> Validation:
+        """On all validation examples."""
+        examples = ([self.valid[int(i)] for i in chosen] for chosen in self.valid_batches)
+        batches = (self.batch(self.criterion.tensors(some)).rows for some in examples)
+        return self.criterion.validate(model, batches)
+
+    def state_dict(self) -> TaskState:
+        """See `headway.core.training_interfaces.Task`."""
+        return TaskState(self.stream.state_dict(), {})
+
+    def load_state_dict(self, state: TaskState) -> None:
+        """See `headway.core.training_interfaces.Task`."""
+        self.stream.load_state_dict(state.countable)
+
+
+def lengths(examples: Sequence[Example]) -> NDArray[np.int32]:
+    """Of what is read of each: `[examples]`."""
+    return np.fromiter((len(one.input) for one in examples), np.int32, len(examples))
+
+
+def padded(examples: Sequence[Example], padding: int) -> Tensor:
+    """The ids of some examples: `[examples, length]`."""
+    longest = max(len(one.input) for one in examples)
+    ids = np.full((len(examples), longest), padding, np.int64)
+    for row, one in zip(ids, examples, strict=True):
+        row[: len(one.input)] = one.input
+    return torch.from_numpy(ids)

@@ -1,0 +1,1 @@
+"""Masked language models: hidden words are told from the words around them."""
