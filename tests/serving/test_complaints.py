@@ -17,7 +17,7 @@ from headway.serving.corrections import Corrections
 from headway.serving.inline_terms import terms_of
 from headway.serving.looping import is_odd
 from headway.serving.memories import KnownTranslations, PairMemories
-from headway.serving.requests import Answer, Caller, RefusedError, TranslationRequest
+from headway.serving.requests import Caller, RefusedError, ServedText, TranslationRequest
 from headway.serving.runs import ServedRuns
 from headway.serving.service import Service
 from headway.translator import Translator
@@ -36,7 +36,7 @@ def weak(everyday_run: Path) -> Service:
     return Service(ServedRuns([everyday_run], Translator.load))
 
 
-def ask(service: Service, texts: list[str], target: str = "zh", **how) -> list[Answer]:
+def ask(service: Service, texts: list[str], target: str = "zh", **how) -> list[ServedText]:
     return service.translate_now(TranslationRequest(texts, target, **how), Caller())
 
 

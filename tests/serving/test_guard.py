@@ -20,7 +20,7 @@ from headway.serving import guard
 from headway.serving.app import Served, application
 from headway.serving.keys import ApiKeys, new_key
 from headway.serving.limits import Limits
-from headway.serving.requests import Answer, Caller, RefusedError, TranslationRequest
+from headway.serving.requests import Caller, RefusedError, ServedText, TranslationRequest
 from headway.serving.runs import ServedRuns
 from headway.serving.server import Server
 from headway.serving.service import Service
@@ -33,9 +33,9 @@ OPEN = {"/health", "/ready"}
 class Echo(Service):
     """A service whose translations are the texts."""
 
-    async def translate(self, request: TranslationRequest, caller: Caller) -> list[Answer]:
+    async def translate(self, request: TranslationRequest, caller: Caller) -> list[ServedText]:
         caller.charge(self.limits.admit(request.texts))
-        return [Answer(text, request.source) for text in request.texts]
+        return [ServedText(text, request.source) for text in request.texts]
 
 
 def served(limits: Limits = NO_OTHER, keys: ApiKeys | None = None, **guarded: list[str]) -> Served:
@@ -171,10 +171,10 @@ def test_beyond_the_room_requests_are_refused_and_those_inside_are_answered() ->
     inside = served(Limits(max_waiting=2))
     entered, gate = [], anyio.Event()
 
-    async def slow(request: TranslationRequest, caller: Caller) -> list[Answer]:
+    async def slow(request: TranslationRequest, caller: Caller) -> list[ServedText]:
         entered.append(caller)
         await gate.wait()
-        return [Answer("done", "en")]
+        return [ServedText("done", "en")]
 
     inside.service.translate = slow  # type: ignore[method-assign]
 
@@ -225,9 +225,9 @@ def test_a_stream_keeps_its_place_until_its_last_event() -> None:
     inside = served(Limits(max_waiting=1))
     found: list[int] = []
 
-    async def slow(request: TranslationRequest, caller: Caller) -> list[Answer]:
+    async def slow(request: TranslationRequest, caller: Caller) -> list[ServedText]:
         found.append(inside.app.working)
-        return [Answer("done", "en")]
+        return [ServedText("done", "en")]
 
     inside.service.translate = slow  # type: ignore[method-assign]
     with client(inside) as asked:
@@ -241,10 +241,10 @@ def test_a_stream_keeps_its_place_until_its_last_event() -> None:
 def test_without_a_deadline_nothing_comes_too_late() -> None:
     inside, found = served(Limits(deadline=0)), []
 
-    async def told(request: TranslationRequest, caller: Caller) -> list[Answer]:
+    async def told(request: TranslationRequest, caller: Caller) -> list[ServedText]:
         caller.refuse_over()
         found.append(caller.deadline)
-        return [Answer("done", "en")]
+        return [ServedText("done", "en")]
 
     inside.service.translate = told  # type: ignore[method-assign]
     with client(inside) as asked:
@@ -262,7 +262,7 @@ def test_what_goes_wrong_on_our_side_is_told_to_its_operator_alone(
 ) -> None:
     inside = served()
 
-    async def broken(request: TranslationRequest, caller: Caller) -> list[Answer]:
+    async def broken(request: TranslationRequest, caller: Caller) -> list[ServedText]:
         raise error
 
     inside.service.translate = broken  # type: ignore[method-assign]

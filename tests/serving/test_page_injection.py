@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from served import running, service_of
 
 from headway.operations.shipped import SHIPPED
-from headway.serving.requests import Answer, Caller, ServedPair, TranslationRequest
+from headway.serving.requests import Caller, ServedPair, ServedText, TranslationRequest
 from headway.serving.service import Service
 
 RUN = "window.injected=1"
@@ -76,9 +76,9 @@ pytestmark = needs_chromium
 class EchoService(Service):
     """Gives every text back as its translation."""
 
-    async def translate(self, request: TranslationRequest, caller: Caller) -> list[Answer]:
+    async def translate(self, request: TranslationRequest, caller: Caller) -> list[ServedText]:
         return [
-            Answer(text, VECTORS[0], 0.5, alternatives=[text, VECTORS[4]], origin=VECTORS[7])
+            ServedText(text, VECTORS[0], 0.5, alternatives=[text, VECTORS[4]], origin=VECTORS[7])
             for text in request.texts
         ]
 

@@ -15,7 +15,7 @@ import pytest
 from headway.serving import protocol
 from headway.serving.app import application
 from headway.serving.limits import Limits
-from headway.serving.requests import Answer, Caller, TranslationRequest
+from headway.serving.requests import Caller, ServedText, TranslationRequest
 from headway.serving.runs import ServedRuns
 from headway.serving.server import Server, bound
 from headway.serving.service import Service
@@ -35,10 +35,10 @@ class Waiting(Service):
         self.callers: list[Caller] = []
         self.go = threading.Event()
 
-    def translate_now(self, request: TranslationRequest, caller: Caller) -> list[Answer]:
+    def translate_now(self, request: TranslationRequest, caller: Caller) -> list[ServedText]:
         self.callers.append(caller)
         self.go.wait(20)
-        return [Answer(text, "en") for text in request.texts]
+        return [ServedText(text, "en") for text in request.texts]
 
 
 @contextmanager

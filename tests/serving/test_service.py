@@ -16,7 +16,7 @@ from headway.serving.app import application
 from headway.serving.corrections import Corrections
 from headway.serving.inline_terms import terms_of
 from headway.serving.limits import Limits
-from headway.serving.requests import Answer, Caller, RefusedError, TranslationRequest
+from headway.serving.requests import Caller, RefusedError, ServedText, TranslationRequest
 from headway.serving.runs import ServedRuns
 from headway.serving.service import Service
 from headway.translator import Translator
@@ -31,7 +31,7 @@ def serving(tmp_path: Path, *pairs: str, **settings: Any) -> tuple[Service, Load
     return Service(ServedRuns(folders, loader, **settings)), loader
 
 
-def ask(service: Service, texts: list[str], target: str, caller=None, **how) -> list[Answer]:
+def ask(service: Service, texts: list[str], target: str, caller=None, **how) -> list[ServedText]:
     return service.translate_now(TranslationRequest(texts, target, **how), caller or Caller())
 
 

@@ -12,10 +12,10 @@ from headway.serving.keys import ApiKeys
 from headway.serving.limits import Limits
 from headway.serving.requests import (
     AUTO,
-    Answer,
     Caller,
     RefusedError,
     ServedPair,
+    ServedText,
     TranslationRequest,
 )
 from headway.serving.server import Server, bound
@@ -37,7 +37,7 @@ class ShoutingService(Service):
         self.asked: list[TranslationRequest] = []
         self.refuse_with: RefusedError | None = None
 
-    async def translate(self, request: TranslationRequest, caller: Caller) -> list[Answer]:
+    async def translate(self, request: TranslationRequest, caller: Caller) -> list[ServedText]:
         """Texts of one kind of letters are English, others Chinese."""
         self.asked.append(request)
         caller.charge(self.limits.admit(request.texts))
@@ -45,13 +45,13 @@ class ShoutingService(Service):
             raise self.refuse_with
         return [self._answer(text, request) for text in request.texts]
 
-    def _answer(self, text: str, request: TranslationRequest) -> Answer:
+    def _answer(self, text: str, request: TranslationRequest) -> ServedText:
         found, sureness = request.source, None
         if request.source == AUTO:
             found, sureness = ("en", 0.9) if text.isascii() else ("zh", 0.75)
         shouted = f"{request.target}:{text.upper()}"
         others = [f"{shouted} {n}" for n in range(1, request.n_best)]
-        return Answer(shouted, found, sureness, others)
+        return ServedText(shouted, found, sureness, others)
 
 
 def client_of(service: Service, keys: ApiKeys | None = None) -> TestClient:

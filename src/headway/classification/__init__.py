@@ -4,4 +4,5 @@ VERBS = {
     "train": "headway.classification.spec:SPEC",
     "predict lines": "headway.classification.predicting:TextClassifier",
     "evaluate": "headway.commands.labelling:evaluate_labelled",
+    "evaluate labels": "headway.classification.predicting:evaluated",
 }

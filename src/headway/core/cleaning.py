@@ -58,7 +58,7 @@ class Pair(NamedTuple):
         return f"{self.file}:{self.line}"
 
 
-class Example(NamedTuple):
+class ShownExample(NamedTuple):
     """One dropped pair, to be shown: its text is cut to 120 characters."""
 
     file: str
@@ -96,7 +96,7 @@ class Report:
     dropped: Counter[str] = field(default_factory=Counter)
     mended: Counter[str] = field(default_factory=Counter)
     noticed: Counter[str] = field(default_factory=Counter)
-    examples: dict[str, list[Example]] = field(default_factory=dict)
+    examples: dict[str, list[ShownExample]] = field(default_factory=dict)
     suspicions: list[str] = field(default_factory=list)
     """Where the two sides seem not to belong together."""
 
@@ -106,19 +106,21 @@ class Report:
         self.noticed["copy"] += pair.source == pair.target
         for doubted in pair.remarks:
             self.noticed["doubtful_note"] += 1
-            example = Example(pair.file, pair.line, f"{_shortened(pair)} ||| {doubted[:_HALF]}")
+            example = ShownExample(
+                pair.file, pair.line, f"{_shortened(pair)} ||| {doubted[:_HALF]}"
+            )
             self.show("doubtful_note", [example])
 
     def drop(self, reason: str, file: str, line: int, text: str) -> None:
         """Count one unit that was read and is not kept."""
         self.dropped[reason] += 1
-        self.show(reason, [Example(file, line, text[:_EXAMPLE_CHARACTERS])])
+        self.show(reason, [ShownExample(file, line, text[:_EXAMPLE_CHARACTERS])])
 
     def drop_pair(self, reason: str, pair: Pair) -> None:
         """Count one pair, showing the beginning of both sides."""
         self.drop(reason, pair.file, pair.line, _shortened(pair))
 
-    def show(self, kind: str, some: list[Example]) -> None:
+    def show(self, kind: str, some: list[ShownExample]) -> None:
         """Keep the first of a kind as examples."""
         shown = self.examples.setdefault(kind, [])
         shown += some[: EXAMPLES - len(shown)]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.cleaning import Example, Pair, Report
+from headway.core.cleaning import Pair, Report, ShownExample
 from headway.core.dedup_split import DROPPED, HELD_OUT, Marks, Outcomes
 from headway.corpora.corpus import Corpus
 from headway.corpora.settings import NotedCleaning
@@ -151,5 +151,7 @@ def rename_files(report: Report, names: Mapping[str, str]) -> None:
 def report_from(plain: Mapping[str, Any]) -> Report:
     """Undo `Report.as_dict`."""
     counters = {name: Counter(plain[name]) for name in ("dropped", "mended", "noticed")}
-    shown = {kind: [Example(**one) for one in some] for kind, some in plain["examples"].items()}
+    shown = {
+        kind: [ShownExample(**one) for one in some] for kind, some in plain["examples"].items()
+    }
     return Report(**{**plain, **counters, "examples": shown})

@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from headway.serving.doors import STATUS, body_of, caller_of, route, told
 from headway.serving.language_codes import same_or_into, served_code, short, sources
-from headway.serving.requests import AUTO, Answer, RefusedError, TranslationRequest
+from headway.serving.requests import AUTO, RefusedError, ServedText, TranslationRequest
 from headway.serving.service import Service
 
 
@@ -18,7 +18,7 @@ def routes(service: Service) -> list[Route]:
 
     async def translated(
         request: Request, texts: Sequence[str], source: str, target: str
-    ) -> list[Answer]:
+    ) -> list[ServedText]:
         own_source = AUTO if source.lower() == AUTO else served_code(source, sources(service))
         if own_source is None:
             raise RefusedError("language", f"{short(source)} is not translated here")

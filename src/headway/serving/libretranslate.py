@@ -24,7 +24,7 @@ from headway.serving.language_codes import (
     sources,
     targets,
 )
-from headway.serving.requests import AUTO, Answer, RefusedError, ServedPair, TranslationRequest
+from headway.serving.requests import AUTO, RefusedError, ServedPair, ServedText, TranslationRequest
 from headway.serving.service import Service
 
 MOST_ALTERNATIVES = 10
@@ -242,7 +242,7 @@ def _alternatives(given: Any) -> int:
     return n
 
 
-def _others(answer: Answer, n: int) -> list[str]:
+def _others(answer: ServedText, n: int) -> list[str]:
     """Alternatives that are none twice, nor the translation itself."""
     return [one for one in dict.fromkeys(answer.alternatives) if one not in ("", answer.text)][:n]
 

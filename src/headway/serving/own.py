@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from headway.core.errors import HeadwayError
 from headway.serving.bodies import CorrectBody, TranslateBody, read
 from headway.serving.doors import EVENTS, body_of, caller_of, route
-from headway.serving.requests import Answer, Caller, RefusedError, TranslationRequest
+from headway.serving.requests import Caller, RefusedError, ServedText, TranslationRequest
 from headway.serving.review import CorrectionKeeper
 from headway.serving.service import Service
 from headway.translation.detailed import Translation
@@ -67,7 +67,7 @@ async def correct(
     return JSONResponse({"kept": True})
 
 
-def told(answer: Answer, *, n_best: bool, details: bool) -> dict[str, Any]:
+def told(answer: ServedText, *, n_best: bool, details: bool) -> dict[str, Any]:
     """An answer as JSON."""
     found: dict[str, Any] = {
         "text": answer.text,
@@ -123,7 +123,7 @@ class EventStream(Response):
         service: Service,
         wanted: TranslationRequest,
         caller: Caller,
-        tell: Callable[[Answer], dict[str, Any]],
+        tell: Callable[[ServedText], dict[str, Any]],
     ) -> None:
         """`tell` makes an answer JSON."""
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})

@@ -99,7 +99,7 @@ class TranslationRequest(NamedTuple):
     """Settings of `SamplingSettings`, such as `beam` and `method`."""
 
 
-class Answer(NamedTuple):
+class ServedText(NamedTuple):
     """What became of one text."""
 
     text: str

@@ -20,10 +20,10 @@ from headway.serving.plain_texts import MOST_TEXTS
 from headway.serving.requests import (
     AUTO,
     CALLER,
-    Answer,
     Caller,
     Detection,
     RefusedError,
+    ServedText,
     TranslationRequest,
 )
 from headway.serving.runs import ServedRuns
@@ -57,7 +57,7 @@ class Service:
         """Served beside them."""
         self._threads: anyio.CapacityLimiter | None = None
 
-    async def translate(self, request: TranslationRequest, caller: Caller) -> list[Answer]:
+    async def translate(self, request: TranslationRequest, caller: Caller) -> list[ServedText]:
         """The answer for each text, in order.
 
         Raises:
@@ -69,7 +69,9 @@ class Service:
         work = partial(self.translate_now, request, caller)
         return await anyio.to_thread.run_sync(work, limiter=self._limiter())
 
-    async def _plainly(self, request: TranslationRequest, caller: Caller) -> list[Answer] | None:
+    async def _plainly(
+        self, request: TranslationRequest, caller: Caller
+    ) -> list[ServedText] | None:
         """The same of plain texts by a run that is loaded, without a thread; None where there is
         more to do."""
         source = request.source
@@ -93,7 +95,7 @@ class Service:
         sides = [pair.source for pair in self.runs.pairs] + [p.target for p in self.runs.pairs]
         return ranked(text, list(dict.fromkeys(sides)))
 
-    def translate_now(self, request: TranslationRequest, caller: Caller) -> list[Answer]:
+    def translate_now(self, request: TranslationRequest, caller: Caller) -> list[ServedText]:
         """As `translate`, in the thread of who calls."""
         CALLER.set(caller)
         caller.refuse_over()
@@ -102,11 +104,11 @@ class Service:
             raise RefusedError("bad", "there is one prefix for each text, without markup")
         if request.markup != "text":
             return self._with_markup(texts, request)
-        answers: dict[int, Answer] = {}
+        answers: dict[int, ServedText] = {}
         for source, rows, found in self._by_source(texts, request):
             some = [texts[i] for i in rows]
             if found is not None and self._is_target(source, request):
-                made = [Answer(text, source, origin="none") for text in some]
+                made = [ServedText(text, source, origin="none") for text in some]
             else:
                 prefixes = [request.prefixes[i] for i in rows] if request.prefixes else ()
                 made = self._of_source(some, source, request._replace(prefixes=prefixes))
@@ -159,20 +161,20 @@ class Service:
 
     def _of_source(
         self, texts: Sequence[str], source: str, request: TranslationRequest
-    ) -> list[Answer]:
+    ) -> list[ServedText]:
         """Answers for texts of one language: known ones first."""
         if self._is_same(source, request):
-            return [Answer(text, source, origin="none") for text in texts]
+            return [ServedText(text, source, origin="none") for text in texts]
         way = route(self.runs, source, request.target, request.pivot)
-        answers: dict[int, Answer] = {}
+        answers: dict[int, ServedText] = {}
         for i, text in enumerate(texts):
             if not text or text.isspace():
-                answers[i] = Answer(text, source, origin="none")
+                answers[i] = ServedText(text, source, origin="none")
             elif self.known.is_any and request.use_memory and not request.prefixes:
                 known = self.known.exact(way.pair, Segment((text.strip(),)))
                 if known is not None:
                     target = framed(text, known.segment.text)
-                    answers[i] = Answer(target, source, origin=known.origin)
+                    answers[i] = ServedText(target, source, origin=known.origin)
         rows = [i for i in range(len(texts)) if i not in answers]
         if rows:
             prefixes = [request.prefixes[i] for i in rows] if request.prefixes else ()
@@ -183,7 +185,7 @@ class Service:
 
     def _by_model(
         self, texts: list[str], source: str, request: TranslationRequest, way: Route
-    ) -> list[Answer]:
+    ) -> list[ServedText]:
         if len(way.runs) == 1:
             with self.runs.using(way.runs[0]) as translator:
                 return translate_texts(translator, texts, source, request)
@@ -201,14 +203,14 @@ class Service:
 
     # -- markup -------------------------------------------------------------------------------
 
-    def _with_markup(self, texts: Sequence[str], request: TranslationRequest) -> list[Answer]:
+    def _with_markup(self, texts: Sequence[str], request: TranslationRequest) -> list[ServedText]:
         assert request.markup != "text", "its caller looked"
         pieces = [MarkupText(text, request.markup, request.ignored_tags) for text in texts]
-        answers: dict[int, Answer] = {}
+        answers: dict[int, ServedText] = {}
         for source, rows, found in self._by_source([one.bare for one in pieces], request):
             is_target = found is not None and self._is_target(source, request)
             if is_target or self._is_same(source, request):
-                answers |= {i: Answer(texts[i], source, origin="none") for i in rows}
+                answers |= {i: ServedText(texts[i], source, origin="none") for i in rows}
             else:
                 way = route(self.runs, source, request.target, request.pivot)
                 every = [one for i in rows for one in pieces[i].segments]
@@ -261,7 +263,7 @@ def _first_leg(request: TranslationRequest) -> TranslationRequest:
     return request._replace(n_best=1, prefixes=(), details=False, tag=None)
 
 
-def _between_tags(answer: Answer) -> MadeSegment:
+def _between_tags(answer: ServedText) -> MadeSegment:
     segment = Segment((answer.text,)) if answer.text else Segment()
     origin, n_cut = answer.origin, answer.n_cut
     return MadeSegment(segment, origin, n_cut, answer.verdict, answer.alternatives)
@@ -269,7 +271,7 @@ def _between_tags(answer: Answer) -> MadeSegment:
 
 def _put_together(
     piece: MarkupText, made: Sequence[MadeSegment], source: str, way: Route
-) -> Answer:
+) -> ServedText:
     """The answer for a text with markup."""
     target = way.pair.target
     origins = {one.origin for one in made} - {"none"}
@@ -280,7 +282,7 @@ def _put_together(
         flags = tuple(flag for one in verdicts for flag in one.flags)
         verdict = Verdict(flags, min(known, default=None))
     alone = made[0].alternatives if len(made) == 1 else ()
-    return Answer(
+    return ServedText(
         piece.written([one.segment for one in made], source, target),
         source,
         alternatives=[piece.written([Segment((one,))], source, target) for one in alone],

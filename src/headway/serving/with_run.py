@@ -9,7 +9,7 @@ from headway.localization.formats.units import Flag
 from headway.localization.placeholders.segments import Segment
 from headway.serving.looping import LEFT_WORDS, is_doubtful, is_odd, looked_at
 from headway.serving.plain_texts import translate_plain
-from headway.serving.requests import CALLER, Answer, Caller, TranslationRequest
+from headway.serving.requests import CALLER, Caller, ServedText, TranslationRequest
 from headway.translation.detailed import Translation
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def how_asked(translator: "Translator", request: TranslationRequest) -> dict[str
 
 def translate_texts(
     translator: "Translator", texts: list[str], source: str, request: TranslationRequest
-) -> list[Answer]:
+) -> list[ServedText]:
     """Answers for texts of one language, none of them blank."""
     how = how_asked(translator, request)
     begun = {"prefixes": request.prefixes} if request.prefixes else {}
@@ -59,9 +59,9 @@ def translate_texts(
     return answers
 
 
-def answer_of(text: str, source: str, one: Translation) -> Answer:
+def answer_of(text: str, source: str, one: Translation) -> ServedText:
     """What a model made of a text in the language `source`."""
-    return Answer(
+    return ServedText(
         text=framed(text, one.target),
         source=source,
         alternatives=[framed(text, other.target) for other in one.n_best[1:]],
@@ -76,7 +76,7 @@ async def answer_plainly(
     source: str,
     request: TranslationRequest,
     caller: Caller,
-) -> list[Answer] | None:
+) -> list[ServedText] | None:
     """What `translate_texts` gives for plain texts, without a thread; None where one is more than
     that, or its translation is to be looked at."""
     found = await translate_plain(translator, texts, caller, n_best=request.n_best)
