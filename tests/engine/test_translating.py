@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from headway.core.hypothesis import DecodingSettings, Hypothesis, SearchRequest
+from headway.core.layers import Activation
 from headway.core.runtime import ProductPrecision
 from headway.core.search import decode_all
 from headway.core.subwords import SpecialIds
@@ -71,6 +72,24 @@ def in_int8(numbers: Tensor) -> Tensor:
     """Each row in 127 steps."""
     step = numbers.abs().amax(-1, keepdim=True) / 127
     return torch.where(step > 0, (numbers / step).round() * step, 0.0)
+
+
+@pytest.mark.parametrize("activation", get_args(Activation))
+def test_every_activation_gives_the_log_probabilities_of_torch(activation: Activation) -> None:
+    torch.manual_seed(4)
+    sizes = {"encoder_layers": 1, "decoder_layers": 1, "d_model": 24, "d_ff": 40, "heads": 3}
+    model = Transformer(TransformerConfig(**sizes, activation=activation), vocabulary_size=90)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.add_(torch.randn_like(weight), alpha=0.3)
+    read = sources_for(model.eval(), [5, 11, 8])
+    ours = all_of(Packed(model, building.engine_library()), [[*ids, 3] for ids in read])
+    how = DecodingSettings(beam=4, n_best=3, max_extra_length=4)
+    theirs = decode_all(model, read, SearchRequest(SpecialIds(), how, torch.device("cpu")))
+    for one, other in zip(ours, theirs, strict=True):
+        assert [h.ids for h in one] == [h.ids for h in other]
+        for h, k in zip(one, other, strict=True):
+            assert h.token_log_probs == pytest.approx(k.token_log_probs, abs=1e-4)
 
 
 @pytest.mark.parametrize(("precision", "rounded"), [("bf16", in_bf16), ("int8", in_int8)])

@@ -55,6 +55,7 @@ def test_ctranslate2_computes_what_the_model_computes(tmp_path, norm, positions,
     "options",
     [
         {"activation": "gelu"},
+        {"activation": "gelu_tanh"},
         {"activation": "swiglu"},
         {"output_bias": True},
         {"layer_norm_epsilon": 0.05},

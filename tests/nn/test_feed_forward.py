@@ -43,6 +43,13 @@ def test_gelu_weighs_by_the_normal_distribution():
     torch.testing.assert_close(network(x), by_hand, rtol=1e-5, atol=1e-6)
 
 
+def test_gelu_tanh_is_the_approximation_by_hand():
+    network, x = FeedForward(4, 5, activation="gelu_tanh"), 3 * torch.randn(1, 3, 4)
+    inner = network.to_inner(x)
+    about = (1 + (math.sqrt(2 / math.pi) * (inner + 0.044715 * inner**3)).tanh()) / 2
+    torch.testing.assert_close(network(x), network.to_output(inner * about), rtol=1e-5, atol=1e-6)
+
+
 def test_swiglu_gates_by_hand():
     network, x = FeedForward(4, 5, activation="swiglu"), torch.randn(1, 3, 4)
     assert network.to_gate is not None

@@ -50,6 +50,7 @@ STANDARD = {
     "window": lambda: transformer(window=2, positions="relative"),
     "swiglu": lambda: transformer(activation="swiglu"),
     "swish": lambda: transformer(activation="swish"),
+    "gelu_tanh": lambda: transformer(activation="gelu_tanh"),
     "unscaled": lambda: ablated(scale=False),
     "one matrix": lambda: ablated(query_is_key=True, positions="rotary"),
     "not causal": lambda: ablated(causal=False),

@@ -48,6 +48,7 @@ def random_run(everyday_run: Path, run: Path, **model: Any) -> Path:
     [
         {"tied": True},
         {"tied": False, "output_bias": True, "activation": "gelu"},
+        {"activation": "gelu_tanh"},
         {"activation": "swish", "encoder_layers": 2, "d_model": 34},
     ],
     ids=str,

@@ -50,6 +50,8 @@ OPTIONS: list[dict[str, Any]] = [
     {"activation_function": "gelu"},
     {"activation_function": "relu"},
     {"activation_function": "silu"},
+    {"activation_function": "gelu_new"},
+    {"activation_function": "gelu_pytorch_tanh"},
     {"d_model": 18, "encoder_layers": 1, "decoder_layers": 3},
     {"encoder_ffn_dim": 7, "decoder_ffn_dim": 7, "max_position_embeddings": 20},
 ]
@@ -202,7 +204,7 @@ def test_greedy_texts_are_those_of_transformers(marian, model, tmp_path):
         ({"encoder_attention_heads": 4}, "attention_heads"),
         ({"decoder_ffn_dim": 12}, "ffn_dim"),
         ({"decoder_vocab_size": 99}, "vocabularies of their own"),
-        ({"activation_function": "gelu_new"}, "gelu_new"),
+        ({"activation_function": "quick_gelu"}, "quick_gelu"),
         ({"decoder_start_token_id": 0}, "padding first"),
         ({"normalize_before": True}, "normalize_before"),
         ({"normalize_embedding": True}, "normalize_embedding"),

@@ -11,10 +11,11 @@ from headway.core.attention import MultiHeadAttention, ReadyMask
 from headway.core.dropout import Dropout
 
 Norm = Literal["post", "pre"]
-Activation = Literal["relu", "gelu", "swish", "swiglu"]
+Activation = Literal["relu", "gelu", "gelu_tanh", "swish", "swiglu"]
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,
+    "gelu_tanh": nn.GELU("tanh"),  # of GPT-2 and the first BERT
     "swish": F.silu,
     "swiglu": F.silu,
 }

@@ -60,8 +60,7 @@ class LayerConfig:
     layer_norm_epsilon: float = 1e-5
     """Added to the variance in every LayerNorm; the paper names none."""
     residual_gain: float = 1.0
-    """The last matrix of each sublayer begins as Xavier's times this: what is added to the residual
-    stream is smaller at first. Not in the paper; GPT-2 has 1 / sqrt(number of sublayers)."""
+    """The last matrix of a sublayer begins as Xavier's times this; GPT-2: 1 / sqrt(sublayers)."""
     output_bias: bool = False
     """A bias for every word of the vocabulary; not in the paper."""
 
@@ -70,8 +69,7 @@ class LayerConfig:
         refuse_below(self, dict.fromkeys((*layers, "d_model", "d_ff", "heads", "max_length"), 1))
         if not self.layer_norm_epsilon > 0:
             raise ConfigError(
-                f"layer_norm_epsilon must be above 0; got {self.layer_norm_epsilon}. "
-                "Most models have 1e-5, BERT has 1e-12."
+                f"layer_norm_epsilon must be above 0; got {self.layer_norm_epsilon}. Try 1e-5."
             )
         refuse_below(self, {"d_k": 0, "d_v": 0, "residual_gain": 0})
         for name in ("dropout", "attention_dropout", "activation_dropout"):

@@ -63,8 +63,9 @@ static void activate(const model *m, int64_t rows, float *x) {
             else if (m->activation == GELU)
                 store(x + i, one * normal_share(one));
             else {
-                const vec bounded = larger(all(-88.0f), one); /* e^88 is nearly all there is */
-                vec swish = one / (1.0f + exponential(-bounded));
+                const vec cubic = 1.5957691216f * (one + 0.044715f * one * one * one);
+                const vec z = m->activation == GELU_TANH ? cubic : one; /* e^88: nearly all */
+                vec swish = one / (1.0f + exponential(-larger(all(-88.0f), z)));
                 if (m->activation == SWIGLU)
                     swish *= load(x + inner + i);
                 store(x + i, swish);

@@ -16,7 +16,7 @@ typedef struct {
     norm around_self, around_cross, around_feed_forward;
 } layer;
 
-enum { RELU, GELU, SWIGLU, SWISH };
+enum { RELU, GELU, SWIGLU, SWISH, GELU_TANH };
 
 typedef struct {
     int64_t d_model, width;    /* numbers of a position; with zeros up to a multiple of PANEL */

@@ -25,7 +25,7 @@ Numbers = np.ndarray[Any, np.dtype[Any]]
 
 KINDS: dict[ProductPrecision, int] = {"fp32": 0, "bf16": 1, "int8": 2}
 """As in `vectors.h`."""
-ACTIVATIONS = {"relu": 0, "gelu": 1, "swiglu": 2, "swish": 3}
+ACTIVATIONS = {"relu": 0, "gelu": 1, "swiglu": 2, "swish": 3, "gelu_tanh": 4}
 MOST_POSITIONS = 4096
 """Of the sinusoids' table, which has no end of its own."""
 MOST_TOKENS = 1 << 20

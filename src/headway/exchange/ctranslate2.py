@@ -22,7 +22,9 @@ from headway.exchange.agreement import Ids
 LEAST_POSITIONS = 2048
 """Rows of a table of positions, at least: CTranslate2 refuses longer texts, and cuts them at 1,024
 unless it is told otherwise."""
-_ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swish": "SWISH", "swiglu": "SWISH"}
+_ACTIVATIONS = {
+    "relu": "RELU", "gelu": "GELU", "gelu_tanh": "GELUTanh", "swish": "SWISH", "swiglu": "SWISH"
+}  # fmt: skip
 
 
 def require() -> None:

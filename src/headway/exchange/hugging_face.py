@@ -21,9 +21,11 @@ from headway.core.search import METHODS
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.exchange.agreement import Ids, batches, padded
+from headway.exchange.checkpoints import ACTIVATIONS
 from headway.exchange.marian_weights import POSITIONS, sines_first, to_theirs
 
 LEAST_POSITIONS = 1024
+_ACTIVATIONS = {own: theirs for theirs, own in reversed(ACTIVATIONS.items())}
 _EPSILON = 1e-5
 
 
@@ -140,7 +142,7 @@ def description(config: TransformerConfig, n_tokens: int, family: Family) -> dic
         "decoder_layers": config.decoder_layers,
         **sides,
         **tied,
-        "activation_function": config.activation,
+        "activation_function": _ACTIVATIONS[config.activation],
         "dropout": config.dropout,
         "attention_dropout": config.attention_dropout,
         "activation_dropout": config.activation_dropout,

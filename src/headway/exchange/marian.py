@@ -1,21 +1,17 @@
 """What a Marian model of Hugging Face's `transformers` is, by its config.json, and what of it can
 be held here. OPUS-MT's models are such; Marian itself (Junczys-Dowmunt et al. 2018) is in C++."""
 
-import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from headway.core.config import build
-from headway.core.disk import refuse_large
 from headway.core.embedding import sinusoids
 from headway.core.errors import ConfigError, DataError
-from headway.core.layers import Activation
 from headway.core.transformer import Transformer, TransformerConfig
+from headway.exchange.checkpoints import ACTIVATIONS, read_config
 from headway.exchange.marian_weights import (
     BIAS,
     HEAD,
@@ -28,14 +24,6 @@ from headway.exchange.marian_weights import (
 )
 from headway.nn.positioned import PositionedConfig
 
-MAX_BYTES = 1 << 20
-"""Of config.json: a hundred times what any has."""
-_ACTIVATIONS: dict[str, Activation] = {
-    "relu": "relu",
-    "gelu": "gelu",
-    "swish": "swish",
-    "silu": "swish",
-}
 _POSITIONS = range(2, (1 << 20) + 1)
 _ROUNDED = 2e-3  # sinusoids in float16
 Shape = tuple[int, ...]
@@ -56,7 +44,6 @@ class MarianConfig:
     pad_token_id: int
     eos_token_id: int
     decoder_start_token_id: int
-    model_type: str = "marian"
     decoder_vocab_size: int | None = None
     max_position_embeddings: int = 1024
     activation_function: str = "gelu"
@@ -79,18 +66,7 @@ class MarianConfig:
             DataError: it is missing, or no JSON of such a model.
             ConfigError: a value is of another type.
         """
-        values = read_json(path)
-        known = {field.name for field in fields(cls)}
-        given = {key: value for key, value in values.items() if key in known and value is not None}
-        if given.get("model_type", "marian") != "marian":
-            raise ConfigError(
-                f"{path} is to say of a Marian model (model_type marian) what it is; it says "
-                f"{given['model_type']!r}. Other kinds of model cannot be taken."
-            )
-        try:
-            return build(cls, given, section=path.name)
-        except ConfigError as error:
-            raise ConfigError(f"in {path}: {error}") from None
+        return read_config(cls, path, model_type="marian")
 
     @property
     def all_one(self) -> bool:
@@ -117,7 +93,7 @@ class MarianConfig:
                 dropout=self.dropout,
                 attention_dropout=self.attention_dropout,
                 activation_dropout=self.activation_dropout,
-                activation=_ACTIVATIONS[self.activation_function],
+                activation=ACTIVATIONS[self.activation_function],
                 norm="post",
                 positions="sinusoidal",
                 tied=self.all_one and self.scale_embedding,
@@ -139,7 +115,7 @@ class MarianConfig:
                 "source and target have vocabularies of their own, and here share one",
             ),
             ("max_position_embeddings", _POSITIONS, "texts have from 2 to 2^20 tokens"),
-            ("activation_function", _ACTIVATIONS, f"it is one of {', '.join(_ACTIVATIONS)}"),
+            ("activation_function", ACTIVATIONS, f"it is one of {', '.join(ACTIVATIONS)}"),
             (
                 "decoder_start_token_id",
                 [self.pad_token_id],
@@ -195,16 +171,11 @@ class MarianConfig:
         return known | ({SHARED} if {SOURCE, TARGET} & set(found) else {SOURCE, TARGET})
 
     def refuse_other_values(self, tensors: Mapping[str, Tensor], path: Path) -> None:
-        """Raise DataError where a weight is no number, or is not what it must be the same as."""
+        """Raise DataError where a weight is not what it must be the same as."""
         same = dict.fromkeys((SOURCE, TARGET, HEAD), SHARED) if self.all_one else {}
         if not self.share_encoder_decoder_embeddings and self.tie_word_embeddings:
             same = {HEAD: TARGET}
         for name, tensor in tensors.items():
-            if not torch.isfinite(tensor).all():
-                raise DataError(
-                    f"weights must be numbers; {name} of {path} is not finite. Take that file "
-                    "from a copy, or another model."
-                )
             other = tensors.get(same.get(name, ""))
             if other is not None and not torch.equal(tensor, other):
                 raise DataError(
@@ -227,24 +198,3 @@ def _other_weights(how: str) -> DataError:
         f"the weights of a model are those that its config.json describes; {how}. Put the two "
         "files of one model together."
     )
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """A table in a file of JSON.
-
-    Raises:
-        DataError: it is missing, too large, or none.
-    """
-    try:
-        refuse_large(path, MAX_BYTES)
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(
-            f"a Marian model is a folder on this machine with a {path.name}; cannot read {path}: "
-            f"{error.strerror or error}. Check the path."
-        ) from None
-    except (ValueError, RecursionError):
-        values = None
-    if not isinstance(values, dict):
-        raise DataError(f"{path} is to be a table in JSON; it is none. Take it from a copy.")
-    return values

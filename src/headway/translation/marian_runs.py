@@ -8,11 +8,12 @@ from typing import Any
 from headway.core import tensor_files
 from headway.core.config import Sections
 from headway.core.disk import checksum
-from headway.core.errors import ConfigError, DataError, RunError
+from headway.core.errors import ConfigError, DataError
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
 from headway.core.transformer import TransformerConfig
-from headway.exchange.marian import MarianConfig, read_json
+from headway.exchange.checkpoints import CONFIG, TOKENIZER_CONFIG, StoredWeights, read_json
+from headway.exchange.marian import MarianConfig
 from headway.exchange.marian_weights import BIAS, from_theirs
 from headway.languages.codes import is_language
 from headway.operations.shipped import only_writer_of_run, refuse_undecodable
@@ -22,8 +23,6 @@ from headway.runs.train import write_record
 from headway.tokenizers.sentencepieces import LIST, SOURCE, TARGET, SentencePieces
 from headway.translation.spec import SPEC
 
-CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer_config.json"
-PICKLES = ("pytorch_model.bin", "tf_model.h5", "flax_model.msgpack", "rust_model.ot")
 PEAK = 3e-4
 """The learning rate that a run which goes on from it has a part of: Marian's usual one."""
 
@@ -57,23 +56,22 @@ def import_marian(model: Path, out: Path, say: Say, unit: str | None = None) -> 
     refuse_undecodable(model.absolute())
     with only_writer_of_run(out, say) as folder:
         folder.refuse_taken()
-        path, weights = model / CONFIG, model / WEIGHTS
+        path = model / CONFIG
         described = MarianConfig.read(path)
-        refuse_pickle(model)
+        stored = StoredWeights.of_folder(model, "MarianMTModel")
         vocabulary = SentencePieces.of_folder(model)
         refuse_other_ids(described, vocabulary, path)
-        shapes = read_shapes(weights)
-        config = described.as_transformer(path, output_bias=BIAS in shapes)
-        described.refuse_other_tensors(shapes, config, weights)
-        tensors = tensor_files.load_tensors(weights)
-        described.refuse_other_values(tensors, weights)
+        config = described.as_transformer(path, output_bias=BIAS in stored.shapes)
+        described.refuse_other_tensors(stored.shapes, config, stored.files[0])
+        tensors = stored.load()
+        described.refuse_other_values(tensors, stored.files[0])
         if described.all_one and not described.scale_embedding:
             say("its embeddings are not scaled: they and the output become matrices of their own")
-        languages = languages_of(model / TOKENIZER)
+        languages = languages_of(model / TOKENIZER_CONFIG)
         settings = Settings.of(sections(described, vocabulary, config, languages), SPEC)
         if vocabulary.codes:
             say(f"it writes several languages; --tag says which: {' '.join(vocabulary.codes)}")
-        files = [model / name for name in (CONFIG, WEIGHTS, SOURCE, TARGET, LIST)]
+        files = [path, *stored.files, *(model / name for name in (SOURCE, TARGET, LIST))]
         data = ImportedModel(vocabulary, {str(file): checksum(file) for file in files})
         write_record(folder, data, None)
         data.save_vocabulary(folder)
@@ -83,23 +81,6 @@ def import_marian(model: Path, out: Path, say: Say, unit: str | None = None) -> 
         folder.write_card(card(folder, data, settings))
         folder.finish(settings.sections())
     return folder
-
-
-def refuse_pickle(model: Path) -> None:
-    """Raise DataError where the weights are there in a format that is not read."""
-    if (model / WEIGHTS).exists():
-        return
-    found = next((name for name in PICKLES if (model / name).exists()), None)
-    if found is None:
-        raise DataError(f"the weights of a model are {WEIGHTS}; {model} has none. Take a copy.")
-    once = (
-        "from transformers import MarianMTModel as M; "
-        f"M.from_pretrained({str(model)!r}).save_pretrained({str(model)!r})"
-    )
-    raise DataError(
-        f"weights are read from {WEIGHTS}; {model} has {found}, which can run programs when it is "
-        f'opened. Where you trust it: python -c "{once}"'
-    )
 
 
 def refuse_other_ids(described: MarianConfig, vocabulary: Subwords, path: Path) -> None:
@@ -115,25 +96,6 @@ def refuse_other_ids(described: MarianConfig, vocabulary: Subwords, path: Path) 
                 f"config.json and {LIST} are of one model; {path} has {name} {value}, {LIST} {own}."
                 " Put the files of one model together."
             )
-
-
-def read_shapes(weights: Path) -> dict[str, tuple[int, ...]]:
-    """Of each tensor by its name; they are numbers with a point.
-
-    Raises:
-        DataError: the file cannot be used.
-    """
-    try:
-        shapes = tensor_files.shapes(weights)
-    except RunError as error:
-        raise DataError(str(error).partition(" See what")[0] + " Take it from a copy.") from None
-    for name, (kind, _) in shapes.items():
-        if kind not in ("F32", "F16", "BF16"):
-            raise DataError(
-                f"weights are of the types F32, F16 or BF16; {name} of {weights} is {kind}. Take "
-                "the model as it was trained."
-            )
-    return {name: shape for name, (_, shape) in shapes.items()}
 
 
 def languages_of(path: Path) -> dict[str, str]:
