@@ -47,7 +47,7 @@ folder out."""
 READERS_OWN = {
     "vocab.txt", "memory.tsv", "memory.tsv.gz", "memory.tmx", "corpus.jsonl", "big.tmx", "mine.po",
     "terms.tsv", "codes.txt", "report.html", "a.en.gz",
-    "en.json", "de.json", "old.tmx", "keys.tsv", "wiki.txt", "words.txt",
+    "en.json", "de.json", "old.tmx", "keys.tsv", "wiki.txt", "words.txt", "talk.tsv",
 }  # fmt: skip
 """Examples of what a reader has, or chooses to call an output."""
 NOT_FOLLOWED = ("同上", "见上表", "the same |", "as above |")

@@ -40,6 +40,7 @@ def found_in(
     serious = [finding.title for finding in examination.findings if finding.serious]
     return {
         **report.as_dict(),
+        "suspicions": [] if settings.one_language else report.suspicions,
         "problems": problems,
         "serious": [*problems, *serious],
         "files": [shown(path) for path in corpus.files],

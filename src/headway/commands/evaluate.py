@@ -125,7 +125,8 @@ def _systems(runs: Sequence[Path], told: EvaluateOptions) -> "tuple[list[System]
         )
     return systems, TestSet(
         references, sources, of_source, of_target, told.tokenize, told.lowercase,
-        not is_unspaced(of_target) if told.ter is None else told.ter, told.score_card,
+        not is_unspaced(of_target) if told.ter is None else told.ter, told.rouge,
+        told.score_card,
     )  # fmt: skip
 
 

@@ -52,6 +52,8 @@ class EvaluateOptions:
         Count TER; --no-ter leaves it out. Else it is counted but for languages without
         spaces: of Chinese and Japanese a thousand long lines take minutes, of others it
         splits no characters.
+    rouge
+        ROUGE-1, -2 and -L as well, for summaries and titles (headway[rouge]).
     source_language
         Such as en; else the run's, or from the suffix (test.en).
     target_language
@@ -89,6 +91,7 @@ class EvaluateOptions:
     tokenize: Annotated[Tokenizer | None, CONVENTIONS] = None
     lowercase: Annotated[bool, CONVENTIONS] = False
     ter: Annotated[bool | None, Parameter(negative="--no-ter"), CONVENTIONS] = None
+    rouge: Annotated[bool, CONVENTIONS] = False
     source_language: Annotated[str | None, CONVENTIONS] = None
     target_language: Annotated[str | None, CONVENTIONS] = None
     tag: str | None = None
@@ -101,7 +104,8 @@ class EvaluateOptions:
 
 OF_TRANSLATIONS = (
     "reference", "source", "hypothesis", "off", "precision", "shortlist", "tag", "glossary",
-    "engine", "tokenize", "lowercase", "ter", "score_card", "source_language", "target_language",
+    "engine", "tokenize", "lowercase", "ter", "rouge", "score_card", "source_language",
+    "target_language",
 )  # fmt: skip
 OF_RUNS = ("tag", "glossary", "off", "precision", "engine", "shortlist")
 """Options that are of translations, and those of them that are of a run which translates."""

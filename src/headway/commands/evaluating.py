@@ -48,6 +48,7 @@ class TestSet:
     tokenize: str | None
     lowercase: bool
     ter: bool
+    rouge: bool
     score_card: bool
 
 
@@ -145,7 +146,7 @@ def score(
             }
             found = measure(
                 lines, references, tokenize=test_set.tokenize, lowercase=test_set.lowercase,
-                ter=test_set.ter, **common, **language,
+                ter=test_set.ter, rouge=test_set.rouge, **common, **language,
             )  # fmt: skip
             bleu, ter = found.statistics["bleu"], found.statistics.get("ter", False)
             notes = diagnose(lines, references, sources=sources, bleu=bleu, **common)

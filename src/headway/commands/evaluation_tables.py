@@ -9,8 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from headway.commands.evaluating import SystemScores
+from headway.metrics.corpus_scores import Score
 from headway.metrics.diagnosis import Note
-from headway.metrics.evaluation import METRICS, Difference
+from headway.metrics.evaluation import METRICS, Difference, TranslationScores
+from headway.metrics.rouge import NAMES
 from headway.metrics.score_card import ScoreCard
 
 _TITLES = dict(zip(METRICS, ("BLEU", "chrF", "TER (lower is better)"), strict=True))
@@ -26,11 +28,11 @@ def print_tables(
     console = Console(highlight=False)
     console.print(_scores(outcomes, differences))
     console.print(_by_length(outcomes, lengths_of))
-    first = outcomes[0].scores
-    for metric, title in _TITLES.items():
-        score = getattr(first, metric)
-        told = score.signature if score else "not counted; --ter counts it"
-        console.print(Text(f"{title.split()[0]}: {told}"), soft_wrap=True)
+    first = _figures(outcomes[0].scores)
+    for name, title in (_TITLES | NAMES).items():
+        if name in first or name in METRICS:
+            told = first[name].signature if name in first else "not counted; --ter counts it"
+            console.print(Text(f"{title.split()[0]}: {told}"), soft_wrap=True)
     if differences is not None:
         how = "one-sided as in sacreBLEU; below 0.05 chance is a poor explanation"
         console.print(f"p: paired bootstrap, {how}.")
@@ -50,18 +52,25 @@ def _scores(outcomes: Sequence[SystemScores], differences: dict[str, Difference]
     if differences is not None:
         table.add_column("difference", justify="right")
         table.add_column("p", justify="right")
-    for metric, title in _TITLES.items():
-        scores = [getattr(outcome.scores, metric) for outcome in outcomes]
-        if None in scores:
+    each = [_figures(outcome.scores) for outcome in outcomes]
+    for name, title in (_TITLES | NAMES).items():
+        scores = [figures[name] for figures in each if name in figures]
+        if not scores:
             continue
         cells = [f"{s.score:.2f} [{s.low:.2f}, {s.high:.2f}]" for s in scores]
         if differences is not None:
-            change = differences[metric]
+            change = differences[name]
             cells += [f"{change.difference:+.2f}", f"{change.p_value:.3f}"]
         table.add_row(title, *(Text(cell) for cell in cells))
     exact = [f"{outcome.scores.exact_match:.2f}" for outcome in outcomes]
     table.add_row("exactly right, %", *exact)
     return table
+
+
+def _figures(scores: TranslationScores) -> dict[str, Score]:
+    """Those that were asked for, by name."""
+    found = {name: getattr(scores, name) for name in METRICS} | scores.rouge
+    return {name: score for name, score in found.items() if score}
 
 
 def _by_length(outcomes: Sequence[SystemScores], lengths_of: str) -> Table:

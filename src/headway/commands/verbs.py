@@ -13,6 +13,7 @@ VERBS = {
     "prepare": "The data doctor: what was read, kept, dropped and why.",
     "train": "Train a translator, or a language model, on your own text.",
     "translate": "Translate text line by line, or fill in a translation file.",
+    "chat": "Talk with a run that was trained on pairs of text and answer.",
     "memory": "Look texts up in translation memories.",
     "evaluate": "Score a translator, or finished translations, against references.",
     "serve": "Translations over HTTP, for the clients that people have already.",
@@ -73,6 +74,7 @@ EXAMPLES = {
         "headway translate runs/mine new.en --out new.de",
         "headway translate runs/mine po/ --out filled/ --memory old.tmx",
     ),
+    "chat": ("headway chat runs/talk", "headway chat runs/talk --turns 3 --temperature 0.6"),
     "memory": (
         'headway memory old.tmx --query "The dog runs."',
         "headway memory old.tmx --queries new.en --at-least 80",

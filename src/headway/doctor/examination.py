@@ -63,6 +63,10 @@ CHECKS: dict[Any, Callable[[Examined], Any]] = {
 `conclude`. What it takes down in the log is told, and may be left out by `--drop`."""
 
 
+OF_TRANSLATIONS = (AgreementCheck, TranslationCheck)
+"""Those of them that do not hold where both sides are of one language: dialogue, summaries."""
+
+
 @dataclass(frozen=True)
 class Examination:
     findings: list[Finding]
@@ -106,18 +110,24 @@ def examine(
     named = source_language, target_language
     again = partial(cleaned.pairs, "train")
     of = Examined(log, named, declared, drawn, valid, again, tools.own_codes)
-    checks = {kind: build(of) for kind, build in CHECKS.items()}
+    translated = source_language is None or source_language != target_language
+    checks = {
+        kind: build(of)
+        for kind, build in CHECKS.items()
+        if translated or kind not in OF_TRANSLATIONS
+    }
     n_sampled = min(report.kept, tools.slow_pairs)
     rows = frozenset(random.Random(seed).sample(range(report.kept), n_sampled))
     heard = LanguageCheck(log, named, tools.detect, rows) if tools.detect else None
-    streamed = (sizes, alignment, *checks.values(), *((heard,) if heard else ()))
+    aligned = [alignment] if translated else []
+    streamed = (sizes, *aligned, *checks.values(), *((heard,) if heard else ()))
     n_pairs = 0
     for batch in batches(cleaned.pairs("train"), declared):
         for one in streamed:
             one.add(batch)
         n_pairs += len(batch.pairs)
         progress("examining", batch.first_row, report.kept)
-    for told in (alignment, *((heard,) if heard else ())):
+    for told in (*aligned, *((heard,) if heard else ())):
         told.conclude()
     for kind, check in checks.items():
         if hasattr(check, "conclude"):

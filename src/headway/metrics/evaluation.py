@@ -39,6 +39,8 @@ class TranslationScores:
     chrf: Score
     ter: Score | None
     """Lower is better; None where it was not asked for."""
+    rouge: dict[str, Score]
+    """By the names in `headway.metrics.rouge.NAMES`; empty where it was not asked for."""
     exact_match: float
     """Percent of the sentences that equal their reference, or one of several."""
     sentences: int
@@ -72,7 +74,7 @@ class ScoredSystem:
     """One system, scored sentence by sentence: what every figure below is computed from."""
 
     statistics: dict[str, SentenceStatistics]
-    """By the names in `METRICS`; `ter` only where it was asked for."""
+    """By the names in `METRICS`; `ter`, and those of ROUGE, only where they were asked for."""
     exact: Bool[np.ndarray, " sentences"]
 
 
@@ -85,6 +87,7 @@ def measure(
     tokenize: str | None = None,
     lowercase: bool = False,
     ter: bool = True,
+    rouge: bool = False,
     advance: Advance = nobody,
 ) -> ScoredSystem:
     """Score every sentence once.
@@ -109,6 +112,11 @@ def measure(
     }
     if ter:
         statistics["ter"] = ter_statistics(hypotheses, sets, target_language, advance)
+    if rouge:
+        from headway.metrics.rouge import rouge_statistics  # an extra
+
+        unspaced = is_unspaced(target_language)
+        statistics |= rouge_statistics(hypotheses, sets, unspaced=unspaced)
     return ScoredSystem(
         statistics,
         np.array(
@@ -132,7 +140,8 @@ def summarize(
     return TranslationScores(
         bleu=scores["bleu"],
         chrf=scores["chrf"],
-        ter=scores.get("ter"),
+        ter=scores.pop("ter", None),
+        rouge={name: score for name, score in scores.items() if name not in METRICS},
         exact_match=100.0 * float(measured.exact.mean()),
         sentences=len(measured.exact),
         hypothesis_length=int(counts[:, 0].sum()),

@@ -61,12 +61,20 @@ class TranslationData(DataSettings):
         super().__post_init__()
         if self.glossary == (Path(NONE),):
             object.__setattr__(self, "glossary", ())
+        if self.one_language and self.max_ratio == DataSettings.max_ratio:
+            object.__setattr__(self, "max_ratio", 0.0)  # an answer is as long as it likes
         refuse_below(self, {"valid_size": 0}, above="data.")
         if not 0 <= (self.old_share or 0) < 1:
             raise ConfigError(
                 f"data.old_share is a share of what is seen, from 0 to below 1; got "
                 f"{self.old_share:g}. Try 0.5, or 0 for none."
             )
+
+    @property
+    def one_language(self) -> bool:
+        """Whether both sides are said to be of one language: questions and answers, texts and their
+        summaries. They are no translations, and need not be alike in length or in words."""
+        return bool(self.source_language) and self.source_language == self.target_language
 
     def corpus(self) -> Corpus:
         """The files to train on; raises ConfigError where it is not clear which."""
@@ -191,7 +199,7 @@ def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool =
     say(f"read {report.read:,} pairs, kept {report.kept:,} for training")
     for reason, n in report.dropped.most_common():
         say(f"  dropped {n:,}: {reason.replace('_', ' ')}")
-    for suspicion in report.suspicions:
+    for suspicion in () if data.one_language else report.suspicions:
         say(f"WARNING: {suspicion}")
     refuse_unusable(report, least=1 if few else LEAST_PAIRS)
     if not (prepared.valid_texts or few):

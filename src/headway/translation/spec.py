@@ -214,7 +214,9 @@ def card(run: Run) -> CardWords:
         scores=f"{score_words(run, scores, loss, before)}\n\n{trust}",
         data="\n".join([read, f"(dropped: {dropped or 'none'}).", *shares]),
         next_commands=next_commands(run),
-        below_use=below_use(task.valid_sources, hypotheses, task.valid_texts),
+        below_use=""
+        if data.one_language  # an answer may be like any other, a summary like its text
+        else below_use(task.valid_sources, hypotheses, task.valid_texts),
     )
 
 
