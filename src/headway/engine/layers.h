@@ -66,8 +66,7 @@ static void activate(const model *m, int64_t rows, float *x) {
                 const vec cubic = 1.5957691216f * (one + 0.044715f * one * one * one);
                 const vec z = m->activation == GELU_TANH ? cubic : one; /* e^88: nearly all */
                 vec swish = one / (1.0f + exponential(-larger(all(-88.0f), z)));
-                if (m->activation == SWIGLU)
-                    swish *= load(x + inner + i);
+                if (m->activation == SWIGLU) swish *= load(x + inner + i);
                 store(x + i, swish);
             }
         }
