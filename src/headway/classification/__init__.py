@@ -5,4 +5,5 @@ VERBS = {
     "predict lines": "headway.classification.predicting:TextClassifier",
     "evaluate": "headway.commands.labelling:evaluate_labelled",
     "evaluate labels": "headway.classification.predicting:evaluated",
+    "inspect page": "headway.inspection.opened_labellers:page_of_classifier",
 }

@@ -83,8 +83,13 @@ def inspect(
         The text to look at; without it some sentences of the run's validation set. With --training
         other runs, whose curves are drawn over those of RUN.
     """
+    from headway.tasks import brings, brought_by_run
+
     page = told.out or (run / "inspect.html" if run.is_dir() else Path(f"{run.name}.html"))
     _refuse_mixed(given, told, page)
+    if not told.training and brings(run, "inspect page"):
+        _page_of_its_own(brought_by_run(run, "inspect page"), run, given, told, page)
+        return
     text = None if told.training else _one_text(given, told.target)
     if told.training:
         look_at, found, news = _trainings([run, *map(Path, given)])
@@ -97,7 +102,9 @@ def inspect(
 
         serve(look_at, found, news=news, port=told.port, open_browser=told.open, say=say)
     else:
-        _write(page, found, open_browser=told.open)
+        from headway.inspection.html_page import html
+
+        _write(page, html(found), open_browser=told.open)
 
 
 def _refuse_mixed(given: Sequence[str], told: InspectOptions, page: Path) -> None:
@@ -169,11 +176,30 @@ def _trainings(runs: Sequence[Path]) -> _Shown:
     return _Shown(look_at, page(runs), {"training": partial(training, runs)})
 
 
-def _write(page: Path, found: Mapping[str, Any], *, open_browser: bool) -> None:
-    from headway.core.disk import write_text
-    from headway.inspection.html_page import html
+def _page_of_its_own(
+    look_at: Callable[..., Any], run: Path, given: Sequence[str], told: InspectOptions, page: Path
+) -> None:
+    """That of a run which writes nothing: see `headway.labelling.predictions.InspectionPage`."""
+    from headway.labelling.predictions import InspectionRequest
 
-    write_text(page, html(found))
+    of_writing = ("target", "tag", "live", "full")
+    meaningless = [name for name in of_writing if getattr(told, name)]
+    if meaningless:
+        raise ConfigError(
+            f"--{meaningless[0]} is for runs that write texts; {run} labels what it is given. "
+            "Leave it out."
+        )
+    found = look_at(InspectionRequest(run, _one_text(given, None), told.off or ()))
+    if told.json:
+        print_json(found.told)
+    else:
+        _write(page, found.html, open_browser=told.open)
+
+
+def _write(page: Path, html: str, *, open_browser: bool) -> None:
+    from headway.core.disk import write_text
+
+    write_text(page, html)
     say(f"headway: the page is {page} ({page.stat().st_size / 1e6:.1f} MB)")
     if open_browser:
         import webbrowser

@@ -94,7 +94,7 @@ def layers_of(model: nn.Module) -> dict[str, Layer]:
         f"{_STACKS[name]}.{n}": cast(Layer, layer)
         for name, stack in model.named_children()
         if name in _STACKS
-        for n, layer in stack.named_children()
+        for n, layer in getattr(stack, "layers", stack).named_children()
         if hasattr(layer, "around_self_attention")
     }
 

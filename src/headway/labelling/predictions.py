@@ -1,6 +1,6 @@
 """What a run that labels is asked, and answers: of a text, of the lines of a file, of a picture."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -43,3 +43,21 @@ class Predictor(Protocol):
         """One for each text; `lines` are those of the file, or of standard input, or the one text.
         What is no text (a folder of pictures) is read from `asked.file`."""
         ...
+
+
+class InspectionRequest(NamedTuple):
+    """What `headway inspect` is asked of a run that writes nothing."""
+
+    run: Path
+    given: str | None
+    """A text, or the name of a file; None: some of its own."""
+    off: Sequence[str] = ()
+    """Parts of the model that are switched off."""
+
+
+class InspectionPage(NamedTuple):
+    """What a task's "inspect page", a function of an `InspectionRequest`, gives."""
+
+    html: str
+    told: dict[str, Any]
+    """The same for `--json`."""
