@@ -23,6 +23,7 @@ SIDE_ROOMS = (
     "tokenizers/fair_sample",
     "translation/coded", "translation/mixture", "translation/portions", "translation/prefixes",
     "translation/terms", "translation/tuning", "runs/checking", "runs/parent", "runs/resuming",
+    "runs/transfer",
     "runs/quality_gate", "operations/frozen", "operations/processes", "operations/recovery",
     "core/beam", "core/dataset", "core/kv_cache", "core/search", "core/setting_errors",
     "core/train.py", "tokenizers/word", "commands/translate_documents",

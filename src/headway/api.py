@@ -48,24 +48,21 @@ def train(
 
         raise no_flag(unknown[0], FLAGS, every_setting())
     given = merge(read_toml(Path(config)) if config else {}, settings or {}, sections_of(flags))
-    if parent := given.get("training", {}).get("init_from"):  # to be found from any folder
-        place = place_of(Path(parent)).absolute()
-        given = merge(given, {"training": {"init_from": str(place)}})
-    if vectors := given.get("training", {}).get("init_embedding"):
-        words = place_of(Path(vectors)).absolute()
-        given = merge(given, {"training": {"init_embedding": str(words)}})
+    beginnings: dict[str, Path] = {}
+    for key in ("init_from", "init_embedding"):  # to be found from any folder
+        if named := given.get("training", {}).get(key):
+            beginnings[key] = place_of(Path(named)).absolute()
+            given = merge(given, {"training": {key: str(beginnings[key])}})
     with only_writer_of_run(Path(out), say) as folder:
         stored = folder.settings() if resume and folder.config.exists() else {}
         if not stored:
             folder.refuse_taken()
         task = _readable_task(folder, stored, given, config, resume)
-        if parent and not stored:
-            open_folder(place)
-        if vectors and not stored:
-            refuse_no_vectors(words)
+        for key, place in beginnings.items() if not stored else ():
+            (open_folder if key == "init_from" else refuse_no_vectors)(place)
         from headway.runs.train import train as run_training  # and torch, which takes seconds
 
-        request = Request(given, folder, preset, resume, open_vectors=word_vectors)
+        request = Request(given, folder, preset, resume, word_vectors, task_spec)
         return run_training(task_spec(task), request, say).path
 
 

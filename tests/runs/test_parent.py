@@ -10,7 +10,8 @@ from headway.core import checkpoint
 from headway.core.disk import checksum
 from headway.core.errors import ConfigError, RunError
 from headway.core.run_folder import RunFolder
-from headway.runs.parent import Parent, beginning, first_score
+from headway.runs.parent import Parent, first_score
+from headway.runs.transfer import beginning
 
 
 def finished(path: Path, weights: dict[str, Tensor] | None = None) -> RunFolder:
@@ -91,10 +92,10 @@ def test_what_the_parent_has_is_taken_and_the_rest_is_drawn():
     found = beginning(fresh(), parent, [], model())
     assert found.taken == ["encoder.weight", "encoder.bias"]
     assert found.drawn == ["new.weight", "new.bias"]
-    assert found.unused == ["old"]
+    assert [*found.unused] == ["old"]
     assert torch.equal(found.weights["encoder.weight"], torch.ones(3, 3))
     assert torch.equal(found.weights["new.weight"], fresh()["new.weight"])
-    said = "2 weights taken; 2 drawn anew (new.weight, new.bias); 1 of the parent not used (old)"
+    said = "parameters: 12 taken (encoder); 8 drawn anew (new); 1 of the parent not used (old)"
     assert str(found) == said
 
 

@@ -6,7 +6,7 @@ plain `torch.nn.Module`: token ids in, logits out; it knows no file, text or opt
 
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -153,6 +153,12 @@ def initialize(model: nn.Module, residual_gain: float) -> None:
 
 class Transformer(nn.Module):
     """Encoder and decoder stacks with their embeddings; a `StepDecoder` as well."""
+
+    trunk: ClassVar = {"embedding": "source_embedding", "positions": "source_positions"}
+    trunk |= {"layers": "encoder", "norm": "encoder_norm"}  # models of other tasks may begin here
+    writer: ClassVar = {"embedding": "target_embedding", "positions": "target_positions"}
+    writer |= {"layers": "decoder", "norm": "decoder_norm", "output_weight": "output_weight"}
+    writer |= {"output_bias": "output_bias"}
 
     def __init__(
         self, config: TransformerConfig, *, vocabulary_size: int, padding: int = 0

@@ -3,6 +3,8 @@
 Its parts are `encoder` and `head`: names for --freeze, --reinit and --init-from.
 """
 
+from typing import ClassVar
+
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -11,6 +13,14 @@ from headway.nn.encoder import Encoded, TextEncoder
 
 class Labeller(nn.Module):
     """An encoder, and a head that makes logits of what it gives."""
+
+    trunk: ClassVar = {
+        "embedding": "encoder.embedding",
+        "positions": "encoder.positions",
+        "layers": "encoder.layers",
+        "norm": "encoder.norm",
+    }
+    """See `headway.runs.transfer`."""
 
     def __init__(self, encoder: nn.Module, head: nn.Module) -> None:
         """`encoder` is a `headway.nn.encoder.TextEncoder`; `head` takes its `Encoded`."""

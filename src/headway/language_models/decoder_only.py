@@ -6,6 +6,7 @@ matrix of GPT-2 is two (`tied = false`): as embeddings it is divided by sqrt(d_m
 """
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -44,6 +45,16 @@ class DecoderOnly(TextModel):
     """
 
     carries = False
+    trunk: ClassVar = {
+        "embedding": "embedding",
+        "positions": "positions",
+        "layers": "stack",
+        "norm": "norm",
+        "output_weight": "output_weight",
+        "output_bias": "output_bias",
+    }
+    writer = trunk
+    """It reads what it has written."""
 
     def __init__(
         self, config: DecoderOnlyConfig, *, vocabulary_size: int, padding: int = 0

@@ -10,6 +10,7 @@ are multiplied by `output_scale`, and embeddings by no more than `embedding_scal
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float, Int
@@ -68,6 +69,7 @@ class RecurrentLanguageModel(TextModel):
 
     carries = True
     longest = None
+    trunk: ClassVar = {"embedding": "embedding", "layers": "stack.layers"}
 
     def __init__(
         self,

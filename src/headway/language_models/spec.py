@@ -25,6 +25,7 @@ from headway.runs.parent import (
     Parent,
     refuse_contradictions,
     refuse_other_type,
+    shape_of_parent,
     tuned_rate,
 )
 from headway.runs.settings import Settings
@@ -36,7 +37,6 @@ from headway.runs.task_spec import (
     Say,
     TaskSpec,
     Tokens,
-    shape_of_parent,
 )
 
 WINDOW = 128
@@ -148,7 +148,7 @@ def inherited(parent: Parent, given: Sections, say: Say) -> Sections:
     stored = before.sections()
     training = {key: stored["training"][key] for key in INHERITED_TRAINING}
     base = {"text": stored["text"], "training": {**training, "learning_rate": tuned_rate(before)}}
-    sections = merge(base, shape_of_parent(parent, given, say))
+    sections = merge(base, shape_of_parent(parent, given))
     now = Settings.of(sections, SPEC).sections()
     free = {"text": {"sample_lines"}, "model": FREE_OF_MODEL}
     refuse_contradictions(parent, stored, now, free)

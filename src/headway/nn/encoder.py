@@ -54,6 +54,8 @@ class EncoderConfig(PositionedLayers):
     """How the order of tokens is known."""
     activation: Activation = "gelu"
     """In the feed-forward."""
+    causal: bool = False
+    """Whether a place sees only those before it: so is what begins with a language model."""
     embedding_norm: bool = False
     """LayerNorm on embedding + position, as in BERT."""
 
@@ -77,7 +79,9 @@ class Encoder(nn.Module):
         if has_norm:
             self.embedding_norm = nn.LayerNorm(config.d_model, eps=epsilon)
         self.dropout = Dropout(config.dropout)
-        self.layers = Stack(layer(config, crosses=False) for _ in range(config.layers))
+        self.layers = Stack(
+            layer(config, crosses=False, causal=config.causal) for _ in range(config.layers)
+        )
         self.norm = last_norm(config)
         initialize(self, config.residual_gain)
 
@@ -108,4 +112,7 @@ class Encoder(nn.Module):
         added here."""
         x = self.embedding_norm(self.positions(embedded))
         x = self.dropout(x.to(next(self.layers.parameters()).dtype))
-        return Encoded(self.norm(self.layers(x, visible[:, None, None, :])), visible)
+        seen = visible[:, None, None, :]
+        if self.config.causal and (past := self.config.past(x.shape[1], x.device)) is not None:
+            seen = seen & past
+        return Encoded(self.norm(self.layers(x, seen)), visible)

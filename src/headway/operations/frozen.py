@@ -1,14 +1,17 @@
 """Parts of a model that training leaves as they are."""
 
 import difflib
+import itertools
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from torch import nn
 
 from headway.core.errors import ConfigError
 
-EMBEDDING = "embedding"
+EMBEDDING, ENCODER = "embedding", "encoder"
 
 
 def freeze(model: nn.Module, parts: Sequence[str]) -> list[str]:
@@ -60,28 +63,75 @@ def all_parameters(model: nn.Module) -> Iterable[tuple[str, nn.Parameter]]:
     return model.named_parameters(remove_duplicate=False)
 
 
-def names_below(parts: Sequence[str], model: nn.Module, *, option: str) -> set[str]:
-    """The parameters whose names are a part, or begin with it and a dot: `encoder`, `encoder.0`.
+def prefixes(name: str) -> list[str]:
+    """Of `a.b.c`: `a`, `a.b`, `a.b.c`."""
+    steps = name.split(".")
+    return [".".join(steps[: n + 1]) for n in range(len(steps))]
 
-    `embedding` stands for all of a model's token embeddings where no part is called so. Raises
+
+def trunk_of(model: Any) -> Mapping[str, str]:
+    """Where the parts of a model's trunk are, by the names that all trunks share; empty for a model
+    that does not say."""
+    found: Mapping[str, str] = getattr(model, "trunk", {})
+    return found
+
+
+def names_below(parts: Sequence[str], model: nn.Module, *, option: str) -> set[str]:
+    """The parameters whose names are a part, or begin with it and a dot: see `places_of`."""
+    places = tuple(f"{place}." for place in places_of(parts, model, option=option))
+    return {name for name, _ in all_parameters(model) if f"{name}.".startswith(places)}
+
+
+def places_of(parts: Sequence[str], model: nn.Module, *, option: str = "--reinit") -> list[str]:
+    """Where some parts of a model are: how the names of their parameters begin.
+
+    `encoder.0-3` and `encoder.5` are layers of a stack, also where it is called `encoder.layers`;
+    of a model that has no part `encoder` it is the trunk. `embedding` stands for all of its token
+    embeddings where no part is called so. Several may stand in one text, parted by commas. Raises
     ConfigError for a part that no name begins with.
     """
     known = [name for name, _ in all_parameters(model)]
-    embeddings = token_embeddings(model)
-    if EMBEDDING in parts and EMBEDDING not in embeddings:
-        parts = [*(part for part in parts if part != EMBEDDING), *embeddings] or parts
-    chosen: set[str] = set()
-    for part in parts:
-        below = {name for name in known if f"{name}.".startswith(f"{part}.")}
-        if not below:
-            prefixes = {
-                ".".join(name.split(".")[:n])
-                for name in known
-                for n in range(1, name.count(".") + 2)
-            }
-            close = difflib.get_close_matches(part, sorted(prefixes), n=1)
-            tops = ", ".join(sorted({name.split(".")[0] for name in known}))
-            remedy = f"Did you mean {close[0]!r}?" if close else f"It has {tops}."
-            raise ConfigError(f"{option} names a part of the model; got {part!r}. {remedy}")
-        chosen |= below
-    return chosen
+    there = {prefix for name in known for prefix in prefixes(name)}
+    found: list[str] = []
+    for part in (one.strip() for several in parts for one in several.split(",")):
+        if part in there:
+            found.append(part)
+        elif part == EMBEDDING and (embeddings := token_embeddings(model)):
+            found += embeddings
+        elif part == ENCODER and trunk_of(model):
+            found += [place for place in trunk_of(model).values() if place in there]
+        elif layers := layers_of(part, model, there, option):
+            found += layers
+        else:
+            raise unknown_part(part, there, option)
+    return found
+
+
+def layers_of(part: str, model: nn.Module, there: Collection[str], option: str) -> list[str]:
+    """The layers that `encoder.5` or `encoder.0-3` names; none if it is not written so.
+
+    Raises ConfigError where the stack has not so many.
+    """
+    written = re.fullmatch(r"(.+?)\.(\d+)(?:-(\d+))?", part, re.ASCII)
+    if written is None:
+        return []
+    name, first, last = written[1], int(written[2]), int(written[3] or written[2])
+    stacks = [name, f"{name}.layers", *([trunk_of(model).get("layers", "")] * (name == ENCODER))]
+    stack = next((one for one in stacks if f"{one}.0" in there), "")
+    if not stack:
+        return []
+    n = next(n for n in itertools.count() if f"{stack}.{n}" not in there)
+    if not first <= last < n:
+        raise ConfigError(
+            f"{option} names layers that are there; {name} has layers 0 to {n - 1}, got {part!r}. "
+            f"Try {name}.0-{n - 1}."
+        )
+    return [f"{stack}.{number}" for number in range(first, last + 1)]
+
+
+def unknown_part(part: str, there: Collection[str], option: str) -> ConfigError:
+    """For what names no part of a model."""
+    close = difflib.get_close_matches(part, sorted(there), n=1)
+    tops = ", ".join(sorted(name for name in there if "." not in name))
+    remedy = f"Did you mean {close[0]!r}?" if close else f"It has {tops}."
+    return ConfigError(f"{option} names a part of the model; got {part!r}. {remedy}")

@@ -34,7 +34,7 @@ def fit(run: Run) -> Settings:
     if training.init_embedding:
         initial_embedding.fit(run)
     if training.freeze or training.init_from:
-        parent.refuse_unfitting(drawn(run), training)
+        parent.refuse_unfitting(run, drawn(run))
     return fitting.fit(run, lambda rehearsed: build_trainer(rehearsed, ValidationLines(run.say)))
 
 
@@ -78,12 +78,10 @@ GRADIENT = Learner(fit, learn)
 
 def begin(run: Run) -> None:
     """What comes before the first update: frozen parts are told, a parent's weights taken."""
-    training, trainer = run.settings.training, run.trainer
-    if training.freeze:
-        run.say(frozen.in_words(trainer.model, training.freeze))
-    if training.init_from and not trainer.progress.validated:
-        parent.begin_with(run)
-    if training.init_embedding and not trainer.progress.step:
+    training = run.settings.training
+    if training.freeze or training.init_from:
+        parent.begin(run)
+    if training.init_embedding and not run.trainer.progress.step:
         initial_embedding.begin_with(run)
 
 

@@ -167,8 +167,9 @@ def embeddings_of(model: nn.Module, n_tokens: int) -> list[nn.Embedding]:
 
 def opened(run: Run, place: Path, say: Say) -> WordVectors:
     """Of a file, or of a run."""
-    assert run.open_vectors, "who has vectors to begin with says how they are opened"
-    return cast(WordVectors, run.open_vectors(place, say))
+    opens = run.request and run.request.open_vectors
+    assert opens, "who has vectors to begin with says how they are opened"
+    return cast(WordVectors, opens(place, say))
 
 
 def checksum_of(place: Path) -> str:

@@ -1,15 +1,15 @@
 """The run that a new one begins with: its weights, as a whole or in part."""
 
 import time
-from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from headway.core.config import Sections
+from headway.core.config import Sections, merge
 from headway.core.disk import checksum
 from headway.core.errors import ConfigError, RunError, command
 from headway.core.optimizer import saved_tensors
@@ -17,12 +17,12 @@ from headway.core.run_folder import MODEL, RunFolder
 from headway.core.tensor_files import load_finite, shapes
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Validation
-from headway.operations.frozen import all_parameters, freeze, names_below
+from headway.operations.frozen import freeze, in_words, names_below, trunk_of
 from headway.operations.shipped import open_folder
-from headway.operations.time_budget import PlannedTraining
 from headway.runs.loading import fitting_vocabulary
-from headway.runs.settings import Settings
-from headway.runs.task_spec import Run, TaskSpec
+from headway.runs.settings import Settings, task_of, upgraded
+from headway.runs.task_spec import Run, Say, TaskSpec
+from headway.runs.transfer import Brought, beginning, meeting, same_task_brought, trunk_brought
 
 FREE_OF_MODEL = frozenset(
     "dropout attention_dropout activation_dropout variational residual_gain".split()
@@ -40,10 +40,21 @@ class Parent:
     sha256: str
     """Of its `model.safetensors`."""
     vocabulary: Any = None
+    spec: TaskSpec | None = None
+    """What its own task brings."""
+    settings: Any = None
+    """Its `Settings`."""
 
     @classmethod
-    def open(cls, run: Path, spec: TaskSpec | None = None, preset: str | None = None) -> "Parent":
-        """A run to begin with; one of a kind is compared with its settings before it is read.
+    def open(
+        cls,
+        run: Path,
+        spec: TaskSpec | None = None,
+        preset: str | None = None,
+        spec_of: Callable[[str], TaskSpec] | None = None,
+    ) -> "Parent":
+        """A run to begin with, compared with its settings before it is read: one of the task
+        `spec`, or of any that `spec_of` knows.
 
         Raises:
             ConfigError: a preset is named as well, a setting of it is none, or its weights were not
@@ -62,7 +73,9 @@ class Parent:
                 f"only a finished run can be gone on from; {run} is not. "
                 f"Finish it with: {command('train', '--out', folder.path, '--resume')}"
             )
-        vocabulary = None
+        vocabulary = settings = None
+        if spec and spec_of and (task := task_of(folder.settings())) != spec.name:
+            spec = spec_of(task)
         if spec:
             found = shapes(folder.model)
             settings = Settings.of_run(folder, spec)
@@ -72,7 +85,7 @@ class Parent:
                     f"({settings.model_type}). Leave --init-from out, and name all texts at once."
                 )
             vocabulary = fitting_vocabulary(spec, settings, folder, folder.model, found)
-        parent = cls(folder, checksum(folder.model), vocabulary)
+        parent = cls(folder, checksum(folder.model), vocabulary, spec, settings)
         parent.weights()
         return parent
 
@@ -85,6 +98,39 @@ class Parent:
         """
         stored = folder.record()["parent"]
         return cls(open_folder(stored["run"]), stored["sha256"])
+
+    @classmethod
+    def of_run(cls, run: Run) -> "Parent":
+        """The one that a run began with, as it was then; its vocabulary and settings with it."""
+        recorded = cls.of_record(run.folder)
+        spec_of = run.request.spec_of if run.request else None
+        found = cls.open(recorded.folder.path, run.spec, spec_of=spec_of)
+        return replace(found, sha256=recorded.sha256)
+
+    def outline(self) -> nn.Module:
+        """Its model with names and shapes, and no numbers."""
+        assert self.spec, "one that is opened with a task's spec has its own"
+        with torch.device("meta"):
+            return self.spec.build(self.settings, self.vocabulary)
+
+    def brought(self, weights: Mapping[str, Tensor], model: nn.Module, run: Run) -> Brought:
+        """Its `weights` under the names of a new run's model.
+
+        Raises ConfigError where it is another task's and one of the two has no trunk.
+        """
+        if self.spec is None or self.spec is run.spec:
+            labels = (getattr(of, "labels", None) for of in (self.vocabulary, run.data.vocabulary))
+            had, now = labels
+            return same_task_brought(weights, saved_tensors(model), model, relabelled=had != now)
+        outline = self.outline()
+        for one, kind in ((outline, self.settings.model_type), (model, run.settings.model_type)):
+            if not trunk_of(one):
+                raise ConfigError(
+                    "a run of another task is begun with by its trunk; a model of the type "
+                    f"{kind} has none that others know. Leave --init-from out, or name a run of "
+                    f"the task {run.spec.name}."
+                )
+        return trunk_brought(weights, outline, model)
 
     def weights(self) -> dict[str, Tensor]:
         """Its weights by name, in float32.
@@ -137,10 +183,63 @@ def refuse_contradictions(
                 )
 
 
-def refuse_unfitting(model: nn.Module, training: PlannedTraining) -> None:
+def shape_of_parent(parent: Parent, given: Sections) -> Sections:
+    """The parent's [model], but for what was set."""
+    return merge({"model": upgraded(parent.folder.settings()).get("model", {})}, given)
+
+
+def inherited(spec: TaskSpec, parent: Parent, given: Sections, say: Say) -> Sections:
+    """What the user gave, on top of what the parent has: of a run of the same task as that says,
+    else the trunk's shape, what a token is, and a third of the rate.
+
+    Raises ConfigError where the two contradict each other, or the task has no such model.
+    """
+    assert parent.spec
+    before, same = parent.settings, parent.spec is spec
+    if same and spec.inherit:
+        return spec.inherit(parent, given, say)
+    if before.model_type not in spec.models:
+        raise ConfigError(
+            "a run begins with the trunk of a model of its own type; "
+            f"{parent.folder.path} is of type {before.model_type}, and the task {spec.name} has "
+            f"{', '.join(spec.models)}. Name another run."
+        )
+    refuse_other_type(parent, before, given)
+    stored, (config, of_type) = before.sections(), spec.models[before.model_type]
+    shape = {**stored["model"]} if same else trunk_shape(stored["model"], parent.outline(), of_type)
+    base: Sections = {"model": shape, "training": {}, "text": stored.get("text", {})}
+    if before.training.learning_rate:
+        base["training"]["learning_rate"] = tuned_rate(before)
+    known = {"model": config, "text": spec.sections.get("text")}
+    for name, section in known.items():
+        keys = {field.name for field in fields(section)} if section else set[str]()
+        base[name] = {key: one for key, one in base[name].items() if key in keys}
+    base["model"]["type"] = before.model_type
+    sections = merge({name: of for name, of in base.items() if of}, given)
+    now = Settings.of(sections, spec).sections()
+    had = {name: {key: now[name][key] for key in base[name]} for name in ("model", "text")}
+    refuse_contradictions(parent, base, had, {"model": FREE_OF_MODEL, "text": {"sample_lines"}})
+    return sections
+
+
+def trunk_shape(had: Mapping[str, Any], outline: nn.Module, of_type: Any) -> dict[str, Any]:
+    """Settings [model] of a child of another task whose model is an `of_type`, from those that its
+    parent `had`: each of its stacks has as many layers as the one that comes over."""
+    child = getattr(of_type, "func", of_type)
+    places, _ = meeting(outline, child)
+    n_layers = had.get(f"{places.get('layers', '')}_layers", had.get("layers"))
+    every = {} if n_layers is None else dict.fromkeys(
+        ("layers", "encoder_layers", "decoder_layers"), n_layers
+    )  # fmt: skip
+    writes = getattr(outline, "writer", {})
+    return {"causal": writes == places, **had, **every}
+
+
+def refuse_unfitting(run: Run, model: nn.Module) -> None:
     """Raise what `begin_with` would of this model, and ConfigError for parts that it has not, or
     where nothing is left to be trained, while no run has been written. Of the parent only names and
     shapes are read."""
+    training = run.settings.training
     names_below(training.reinit, model, option="--reinit")
     freeze(model, training.freeze)
     if not any(parameter.requires_grad for parameter in model.parameters()):
@@ -151,72 +250,25 @@ def refuse_unfitting(model: nn.Module, training: PlannedTraining) -> None:
     if training.init_from:
         found = shapes(Path(training.init_from) / MODEL)
         weights = {name: torch.empty(size, device="meta") for name, (_, size) in found.items()}
-        beginning(saved_tensors(model), weights, training.reinit, model)
+        brought = run.parent.brought(weights, model, run)
+        beginning(saved_tensors(model), brought.weights, training.reinit, model, brought.left)
 
 
-class InitialWeights(NamedTuple):
-    """Weights to begin with, and where they are from: names of parameters."""
-
-    weights: dict[str, Tensor]
-    taken: list[str]
-    drawn: list[str]
-    """Of the new model alone, or to be drawn anew."""
-    unused: list[str]
-    """Of the parent alone."""
-
-    def __str__(self) -> str:
-        words = f"{len(self.taken)} weights taken"
-        for names, what in ((self.drawn, "drawn anew"), (self.unused, "of the parent not used")):
-            if names:
-                some = ", ".join(names[:4]) + (", .." if len(names) > 4 else "")
-                words += f"; {len(names)} {what} ({some})"
-        return words
-
-
-def beginning(
-    fresh: Mapping[str, Tensor],
-    parent: Mapping[str, Tensor],
-    reinit: Sequence[str],
-    model: nn.Module,
-) -> InitialWeights:
-    """The parent's weights where it has them, else those that were drawn for the new model.
-
-    `fresh` are the new model's by name; parts in `reinit` keep them although the parent has some.
-
-    Raises:
-        ConfigError: `reinit` names no part of the model.
-        RunError: a weight has another shape there, or none is there at all.
-    """
-    aliases = dict(all_parameters(model))
-    own = {id(parameter): name for name, parameter in model.named_parameters()}
-    chosen = names_below(reinit, model, option="--reinit")
-    anew = {own[id(aliases[name])] for name in chosen}
-    below = tuple(f"{part}." for part in reinit)  # statistics of a norm are no parameters
-    kept = [name for name in fresh if name not in anew and not f"{name}.".startswith(below)]
-    taken = [name for name in kept if name in parent]
-    for name in taken:
-        if fresh[name].shape != parent[name].shape:
-            raise RunError(
-                f"weights of another run must have the shapes of the new model; {name} should be "
-                f"{tuple(fresh[name].shape)}, found {tuple(parent[name].shape)}. Give the settings "
-                f"of that run, or draw that part anew: --reinit {name}"
-            )
-    if not taken:
-        raise RunError(
-            "a run begins with weights that its parent has as well; none of "
-            f"{', '.join(list(fresh)[:4])}, .. is there. Name another parent."
-        )
-    weights = {name: parent[name] if name in taken else fresh[name] for name in fresh}
-    drawn = [name for name in fresh if name not in taken]
-    return InitialWeights(weights, taken, drawn, [name for name in parent if name not in fresh])
+def begin(run: Run) -> None:
+    """What comes before the first update: frozen parts are told, the weights taken."""
+    training, trainer = run.settings.training, run.trainer
+    if training.freeze:
+        run.say(in_words(trainer.model, training.freeze))
+    if training.init_from and not trainer.progress.validated:
+        begin_with(run)
 
 
 def begin_with(run: Run) -> None:
     """Take the weights of the run that this one begins with, and say how good they are here."""
-    trainer, parent = run.trainer, Parent.of_record(run.folder)
-    found = beginning(
-        trainer.optimizer.weights(), parent.weights(), run.settings.training.reinit, trainer.model
-    )
+    trainer, parent = run.trainer, Parent.of_run(run)
+    brought = parent.brought(parent.weights(), trainer.model, run)
+    fresh, reinit = trainer.optimizer.weights(), run.settings.training.reinit
+    found = beginning(fresh, brought.weights, reinit, trainer.model, brought.left)
     if found.drawn or found.unused:
         run.say(f"of {parent.folder.path}: {found}")
     run.say(f"peak of the learning rate: {run.settings.training.learning_rate:.2g}")

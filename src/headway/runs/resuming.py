@@ -41,8 +41,7 @@ def stopped_run(spec: TaskSpec, request: Request, say: Say) -> Run | None:
         refuse_changed_data(folder, data)
     else:
         say(f"{folder.data} is gone: whether the files are still the same cannot be checked")
-    runtime, opens = machine.start(settings.runtime), request.open_vectors
-    return Run(spec, folder, settings, data, runtime, say, open_vectors=opens)
+    return Run(spec, folder, settings, data, machine.start(settings.runtime), say, request=request)
 
 
 def vocabulary_of_newest(spec: TaskSpec, settings: Settings, folder: RunFolder) -> Any:

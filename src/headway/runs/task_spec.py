@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from headway.core.config import Sections, merge
+from headway.core.config import Sections
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
 from headway.core.subwords import SpecialIds
-from headway.runs.settings import Settings, absolute_files, upgraded
+from headway.runs.settings import Settings, absolute_files
 
 if TYPE_CHECKING:
     from torch import nn
@@ -117,6 +117,8 @@ class Request:
     resume: bool = False
     open_vectors: OpenVectors | None = None
     """Where the embeddings begin with word vectors: opens a file of them, or a run."""
+    spec_of: Callable[[str], "TaskSpec"] | None = None
+    """Where weights begin with those of a run of another task: finds that task."""
 
 
 @dataclass
@@ -135,8 +137,9 @@ class Run:
     """The preset that was chosen for the data; empty where it was named, or where there is none."""
     started: float = field(default_factory=time.monotonic)
     """When the command began: a budget counts from there."""
-    open_vectors: OpenVectors | None = None
-    """See `Request`."""
+    request: Request | None = None
+    parent: Any = None
+    """The `headway.runs.parent.Parent` that it begins with, until it is written down."""
     noted: dict[str, Any] = field(default_factory=dict)
     """What data.json says besides, once the settings are fitted."""
     trainer: Any = None
@@ -181,11 +184,6 @@ def by_validation(run: Run) -> Callable[["nn.Module"], "Validation"]:
 def as_it_is(run: Run) -> Settings:
     """The settings that it has."""
     return run.settings
-
-
-def shape_of_parent(parent: Any, given: Sections, _say: Say) -> Sections:
-    """The parent's [model], but for what was set."""
-    return merge({"model": upgraded(parent.folder.settings()).get("model", {})}, given)
 
 
 def files_alone(given: Sections, settings: Settings, data: Any) -> Sections:
@@ -274,7 +272,7 @@ class TaskSpec:
     as a length penalty."""
     counted: Sequence[str] = ()
     """Types of model that are counted: what is learned cannot go on from them."""
-    inherit: Callable[[Any, Sections, Say], Sections] = shape_of_parent
-    """Settings of a run that begins with another's weights, given what the user set."""
+    inherit: Callable[[Any, Sections, Say], Sections] | None = None
+    """Settings of a run that begins with one of this task; None: as with one of any other."""
     load: Callable[[Settings], Load] | None = None
     """How a model of such settings gets its weights; else they are finite, and copied."""

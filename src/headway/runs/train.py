@@ -18,7 +18,7 @@ from headway.operations.time_budget import seconds
 from headway.runs.console import forgiving_stderr
 from headway.runs.fitting import presets_that_fit
 from headway.runs.gradient import GRADIENT
-from headway.runs.parent import Parent, origin
+from headway.runs.parent import Parent, inherited, origin
 from headway.runs.resuming import stopped_run
 from headway.runs.settings import Settings, preset
 from headway.runs.task_spec import Learned, Learner, Request, Run, Say, TaskSpec
@@ -43,8 +43,8 @@ def begun_run(spec: TaskSpec, request: Request, say: Say) -> Run:
     started = time.monotonic()
     given, parent, allowed = request.sections, None, list[str]()
     if init_from := given.get("training", {}).get("init_from"):
-        parent = Parent.open(Path(init_from), spec, request.preset)
-        given = spec.inherit(parent, given, say)
+        parent = Parent.open(Path(init_from), spec, request.preset, request.spec_of)
+        given = inherited(spec, parent, given, say)
     elif request.preset:
         given = merge(preset(spec, request.preset, given), given)
     else:
@@ -65,7 +65,7 @@ def begun_run(spec: TaskSpec, request: Request, say: Say) -> Run:
     found = merge(spec.complete(given, asked, data), {"runtime": {"threads": runtime.threads}})
     settings = Settings.of(merge(given, found), spec)
     run = Run(spec, request.folder, settings, data, runtime, say, request.sections, chosen, started)
-    run.open_vectors = request.open_vectors
+    run.request, run.parent = request, parent
     run.settings = learner(spec, settings).fit(run)
     if getattr(settings.training, "init_embedding", "") and not run.noted:
         raise no_embedding(settings.model_type)

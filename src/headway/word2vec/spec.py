@@ -5,9 +5,14 @@ from pathlib import Path
 
 from headway.core.config import Sections, merge
 from headway.core.errors import command
-from headway.runs.parent import Parent, refuse_contradictions, refuse_other_type
+from headway.runs.parent import (
+    Parent,
+    refuse_contradictions,
+    refuse_other_type,
+    shape_of_parent,
+)
 from headway.runs.settings import Settings
-from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, built_from, shape_of_parent
+from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, built_from
 from headway.vectors.chance import chance
 from headway.vectors.word_vectors import WordVectors
 from headway.word2vec import corpus
@@ -34,7 +39,7 @@ def inherited(parent: Parent, given: Sections, say: Say) -> Sections:
     before = Settings.of_run(parent.folder, SPEC)
     refuse_other_type(parent, before, given)
     stored = before.sections()
-    sections = merge({"text": stored["text"]}, shape_of_parent(parent, given, say))
+    sections = merge({"text": stored["text"]}, shape_of_parent(parent, given))
     now = Settings.of(sections, SPEC).sections()
     refuse_contradictions(parent, stored, now, {"text": {"min_count"}, "model": FREE_OF_MODEL})
     return sections

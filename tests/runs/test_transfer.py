@@ -1,0 +1,211 @@
+"""A run that begins with the trunk of a run of another task, and one whose labels are others."""
+
+from pathlib import Path
+
+import pytest
+import text_run
+import torch
+from everyday_run import Finished, command, left_behind
+from safetensors.torch import load_file
+from topics import TOPICS, lines, topic_of
+
+from headway.core.run_folder import RunFolder
+from headway.earlier_translators.recurrent import RecurrentTranslator
+from headway.labelling.labeller import Labeller
+from headway.labelling.pooling import PoolingHead
+from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
+from headway.models import Transformer, TransformerConfig
+from headway.nn.encoder import Encoder, EncoderConfig
+from headway.nn.positioned import PositionedConfig
+from headway.runs.transfer import trunk_brought, whole_parts
+
+pytestmark = pytest.mark.usefixtures("torch_settings_restored")
+
+SHORT = (
+    "--training.max-steps=4", "--training.checkpoint-every=2", "--training.log-every=2",
+    "--training.batch-tokens=400", "--training.learning-rate=0.003", "--training.average=2",
+    "--runtime.threads=1", "--runtime.device=cpu", "--runtime.precision=fp32",
+)  # fmt: skip
+
+
+def labelled(path: Path, n: int = 60, names: str = "") -> Path:
+    """Lines of topics, with the topic as label, or what `names` calls it."""
+    rows = [(next(t for word in line.split() if (t := topic_of(word))), line) for line in lines(n)]
+    path.write_text("".join(f"{names}{label}\t{line}\n" for label, line in rows), encoding="utf-8")
+    return path
+
+
+def classify(corpus: Path, out: Path, *flags: str) -> Finished:
+    names = ("--task", "classification", "--corpus", str(corpus), "--out", str(out))
+    return command("train", *names, *SHORT, *flags)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """labels.tsv, and others.tsv with other names for the same labels."""
+    folder = tmp_path_factory.mktemp("labelled")
+    labelled(folder / "labels.tsv")
+    labelled(folder / "others.tsv", names="of-")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def text_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A language model over sub-words."""
+    folder = tmp_path_factory.mktemp("text")
+    corpus, run = text_run.write_corpus(folder / "corpus.en"), folder / "run"
+    flags = ("--text.unit=subwords", "--text.vocabulary-size=400", "--training.max-steps=4")
+    done = text_run.train("transformer", corpus, run, *flags, "--training.checkpoint-every=2")
+    assert done.status == 0, done.err
+    return run
+
+
+def begun(run: Path) -> dict[str, torch.Tensor]:
+    """The weights that a run began with."""
+    return load_file(run / "checkpoints" / "step-0" / "weights.safetensors")
+
+
+def told(done: Finished) -> str:
+    """What came over, in words."""
+    assert done.status == 0, done.err
+    return next(line for line in done.err.splitlines() if "parameters: " in line)
+
+
+def test_a_classifier_begins_with_the_encoder_of_a_translator(files, everyday_run, tmp_path):
+    said = told(classify(files / "labels.tsv", tmp_path / "run", f"--init-from={everyday_run}"))
+    assert "taken (encoder); " in said
+    assert "drawn anew (head); " in said
+    assert "of the parent not used (decoder, decoder_norm)" in said
+    child, parent = begun(tmp_path / "run"), load_file(everyday_run / "model.safetensors")
+    names = {f"encoder.layers.{n[8:]}": n for n in parent if n.startswith("encoder.")}
+    names |= {n.replace("_", "."): n for n in parent if n.startswith("encoder_norm")}
+    names["encoder.embedding.weight"] = "output_weight"  # all three are one
+    assert {*child} == {*names, "head.to_labels.weight", "head.to_labels.bias"}
+    assert all(torch.equal(child[own], parent[name]) for own, name in names.items())
+    model = RunFolder(tmp_path / "run").settings()["model"]
+    assert (model["layers"], model["d_model"], model["causal"]) == (1, 32, False)
+    tokens = (tmp_path / "run" / "tokenizer.json").read_bytes()
+    assert tokens == (everyday_run / "tokenizer.json").read_bytes()
+
+
+def test_a_classifier_begins_with_a_language_model_and_reads_as_it_did(files, text_model, tmp_path):
+    said = told(classify(files / "labels.tsv", tmp_path / "run", f"--init-from={text_model}"))
+    assert "not used" not in said
+    child, parent = begun(tmp_path / "run"), load_file(text_model / "model.safetensors")
+    assert torch.equal(
+        child["encoder.layers.0.feed_forward.to_inner.weight"],
+        parent["stack.0.feed_forward.to_inner.weight"],
+    )
+    assert RunFolder(tmp_path / "run").settings()["model"]["causal"] is True
+
+
+def test_a_translator_begins_with_a_language_model_as_its_decoder(
+    everyday_files, text_model, tmp_path
+):
+    source, target = map(str, everyday_files)
+    more = ("--training.valid-sentences=6", "--decoding.beam=1", "--data.valid-size=20")
+    done = command(
+        "train", "--source", source, "--target", target, "--out", str(tmp_path / "run"),
+        "--init-from", str(text_model), *SHORT, *more,
+    )  # fmt: skip
+    assert "decoder.0.cross_attention" in told(done)
+    child, parent = begun(tmp_path / "run"), load_file(text_model / "model.safetensors")
+    assert torch.equal(child["output_weight"], parent["output_weight"])
+    own = [name for name in parent if name.startswith("stack.")]
+    assert own
+    assert all(torch.equal(child[name.replace("stack", "decoder")], parent[name]) for name in own)
+
+
+def test_a_classifier_of_other_labels_draws_its_head_anew(files, tmp_path):
+    first = tmp_path / "first"
+    small = ("--model.layers=1", "--model.d-model=16", "--model.d-ff=16", "--model.heads=2")
+    assert classify(files / "labels.tsv", first, *small).status == 0
+    parent = load_file(first / "model.safetensors")
+    for corpus, same in (("labels.tsv", True), ("others.tsv", False)):
+        run = tmp_path / corpus
+        done = classify(files / corpus, run, f"--init-from={first}")
+        assert done.status == 0, done.err
+        child = begun(run)
+        assert torch.equal(child["encoder.embedding.weight"], parent["encoder.embedding.weight"])
+        assert torch.equal(child["head.to_labels.weight"], parent["head.to_labels.weight"]) is same
+        assert ("drawn anew (head)" in done.err) is not same
+    assert "of the parent not used (head)" in told(done)
+
+
+def test_a_run_that_began_with_another_task_resumes_to_the_bit(
+    files, everyday_run, tmp_path, monkeypatch
+):
+    from headway.core.errors import StoppedError
+    from headway.core.trainer import Trainer
+
+    flags = (f"--init-from={everyday_run}", "--reinit=encoder.0", "--freeze=embedding")
+    assert classify(files / "labels.tsv", tmp_path / "whole", *flags).status == 0
+    with monkeypatch.context() as patch:
+        advance = Trainer.advance
+
+        def stopped(trainer: Trainer) -> bool:
+            advance(trainer)
+            return trainer.progress.step == 2
+
+        patch.setattr(Trainer, "advance", stopped)
+        done = classify(files / "labels.tsv", tmp_path / "stopped", *flags)
+        assert done.status == 130, done.err
+    assert command("train", "--out", str(tmp_path / "stopped"), "--resume").status == 0
+    assert left_behind(tmp_path / "stopped") == left_behind(tmp_path / "whole")
+    assert StoppedError
+
+
+def test_what_contradicts_the_trunk_is_refused(files, everyday_run, tmp_path):
+    for flag, why in (
+        ("--model.d-model=64", r"[model] d_model is 32 in"),
+        ("--text.vocabulary-size=99", "[text] vocabulary_size is"),
+        ("--model.layers=2", "[model] layers is 1 in"),
+        ("--freeze=encoder.3", "encoder has layers 0 to 0, got 'encoder.3'. Try encoder.0-0"),
+        ("--reinit=hed", "got 'hed'. Did you mean 'head'?"),
+    ):
+        done = classify(files / "labels.tsv", tmp_path / "run", f"--init-from={everyday_run}", flag)
+        assert done.status == 2
+        assert why in done.err
+        assert not (tmp_path / "run" / "config.toml").exists()
+
+
+# -- names --------------------------------------------------------------------------------------
+
+SHAPE = {"d_model": 8, "d_ff": 8, "heads": 2, "norm": "pre", "positions": "learned"}
+SHAPE["activation"] = "gelu"
+
+
+def labeller() -> Labeller:
+    config = EncoderConfig(**SHAPE, layers=2, max_length=9)
+    trunk = Encoder(config, vocabulary_size=7)
+    return Labeller(trunk, PoolingHead(8, 3, pooling="mean", dropout=0.0))
+
+
+def test_a_trunk_gives_the_same_features_in_every_use():
+    """Ids in, features out: bit for bit what the model gave that the trunk is from."""
+    ids = torch.tensor([[4, 5, 6, 3], [5, 3, 0, 0]])
+    child, config = labeller().eval(), PositionedConfig(**SHAPE, encoder_layers=2, max_length=9)
+    translator = Transformer(config, vocabulary_size=7).eval()
+    found = trunk_brought(translator.state_dict(), translator, child)
+    missing = child.load_state_dict(found.weights, strict=False)
+    assert {name.partition(".")[0] for name in missing.missing_keys} == {"head"}
+    assert not missing.unexpected_keys
+    assert torch.equal(child.encoded(ids).features, translator.encode(ids)[0])
+    writer = DecoderOnly(DecoderOnlyConfig(**SHAPE, layers=2, max_length=9), vocabulary_size=7)
+    back = trunk_brought(child.state_dict(), child, writer.eval())
+    assert {*back.left} == {"head.to_labels.weight", "head.to_labels.bias"}
+    again = trunk_brought(writer.state_dict(), writer, child)
+    child.load_state_dict(again.weights, strict=False)
+    object.__setattr__(child.encoder.config, "causal", True)
+    causal = child.encoded(ids).features
+    seen = ids != 0
+    assert torch.allclose(causal[seen], writer.read(ids).features[seen], atol=1e-6)
+
+
+def test_parts_are_named_as_shortly_as_they_are_whole():
+    all_ = ["encoder.layers.0.a", "encoder.layers.0.b", "encoder.layers.1.a", "head.a", "head.b"]
+    assert whole_parts(all_[:3], all_) == ["encoder"]
+    assert whole_parts([*all_[:2], *all_[3:]], all_) == ["encoder.layers.0", "head"]
+    assert not hasattr(RecurrentTranslator, "trunk")
+    assert TOPICS
+    assert TransformerConfig
