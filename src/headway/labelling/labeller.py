@@ -5,7 +5,7 @@ Its parts are `encoder` and `head`: names for --freeze, --reinit and --init-from
 
 from typing import ClassVar
 
-from jaxtyping import Float, Int
+from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
 from headway.nn.encoder import Encoded, TextEncoder
@@ -27,12 +27,12 @@ class Labeller(nn.Module):
         super().__init__()
         self.encoder, self.head = encoder, head
 
-    def encoded(self, ids: Int[Tensor, "batch length"]) -> Encoded:
-        """What the encoder makes of some texts."""
+    def encoded(self, given: Shaped[Tensor, "batch *rest"]) -> Encoded:
+        """What the encoder makes of some texts (their ids), or of what else it reads."""
         encoder: TextEncoder = self.encoder  # type: ignore[assignment]
-        return encoder(ids)
+        return encoder(given)
 
-    def forward(self, ids: Int[Tensor, "batch length"]) -> Float[Tensor, "*shape labels"]:
+    def forward(self, given: Shaped[Tensor, "batch *rest"]) -> Float[Tensor, "*shape labels"]:
         """Logits: of each text, or of each place in it, as the head gives them."""
-        logits: Tensor = self.head(self.encoded(ids))
+        logits: Tensor = self.head(self.encoded(given))
         return logits

@@ -103,7 +103,8 @@ class Encoder(nn.Module):
         Without `visible` all of them are there."""
         if visible is None:
             visible = vectors.new_ones(vectors.shape[:2], dtype=torch.bool)
-        return self.encode(self.from_vectors(vectors), visible)
+        given = vectors.to(self.from_vectors.weight.dtype)
+        return self.encode(self.from_vectors(given), visible)
 
     def encode(
         self, embedded: Float[Tensor, "batch length d_model"], visible: Bool[Tensor, "batch length"]

@@ -21,6 +21,7 @@ TASKS = {
     "language-model": "headway.language_models",
     "word-vectors": "headway.word2vec",
     "classification": "headway.classification",
+    "images": "headway.images",
 }
 """The module of each task, in which its `VERBS` are; a run that says no task is of the first."""
 

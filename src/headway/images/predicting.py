@@ -1,0 +1,85 @@
+"""What a run says of a picture, of a folder of them, or of an idx file, and how often it is right."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from headway.core.errors import DataError
+from headway.core.runtime import Device
+from headway.images.criterion import normalized
+from headway.images.decoding import Pixels
+from headway.images.reading import any_source, labelled_source
+from headway.images.spec import SPEC, examples
+from headway.labelling.predictions import Answer, Asked
+from headway.labelling.scores import LabelScores, one_label_scores
+from headway.runs.loading import LoadedRun, open_run
+
+AT_ONCE = 64
+
+
+class PictureClassifier(NamedTuple):
+    """A `headway.labelling.predictions.Predictor`."""
+
+    opened: LoadedRun
+
+    @classmethod
+    def load(
+        cls, run: Path, *, device: Device = "auto", precision: str = "auto"
+    ) -> "PictureClassifier":
+        """Open a run; it computes in float32 whatever the `precision`."""
+        return cls(open_run(SPEC, run, device=device, training=False))
+
+    @torch.inference_mode()
+    def probabilities(self, pixels: Sequence[Pixels]) -> Float[np.ndarray, "pictures classes"]:
+        """Of each class, for each picture."""
+        _, classes, model, device = self.opened
+        found = []
+        for first in range(0, len(pixels), AT_ONCE):
+            given = normalized(pixels[first : first + AT_ONCE], classes.facts).to(device)
+            found.append(model(given).float().softmax(-1).cpu())
+        return torch.cat(found).double().numpy()
+
+    def answers(self, asked: Asked, lines: Iterator[str]) -> Iterator[Answer]:
+        """Class and probability of each picture; lines are names of pictures."""
+        places = (Path(line) for line in lines) if asked.given is None else [Path(asked.given)]
+        told: list[str] = []
+        for place in places:
+            source = any_source(place, told.append)
+            numbers = iter(range(len(source.names)))
+            while some := [*islice(numbers, AT_ONCE)]:
+                pixels = [source.decoded(i, self.opened.vocabulary.shape) for i in some]
+                for i, probs in zip(some, self.probabilities(pixels), strict=True):
+                    yield self.answer(source.names[i], probs, asked.top)
+
+    def answer(self, name: str, probs: Float[np.ndarray, " classes"], top: int) -> Answer:
+        """The likeliest classes, in words and for JSON."""
+        best = np.argsort(-probs, kind="stable")[: top or None]
+        likeliest = [(self.opened.vocabulary.labels[i], float(probs[i])) for i in best]
+        shown = "\t".join(f"{label} {p:.4f}" for label, p in likeliest)
+        labels = [{"label": label, "prob": p} for label, p in likeliest]
+        return Answer(f"{shown}\t{name}", {"picture": name, "labels": labels})
+
+
+def evaluated(run: Path, files: Sequence[Path]) -> LabelScores:
+    """How often a run is right on labelled pictures; of one that learned some classes only, on
+    those."""
+    classifier, told = PictureClassifier.load(run), list[str]()
+    settings, classes, _, _ = classifier.opened
+    sources, only = [labelled_source(place, told.append) for place in files], settings.data.only
+    rows = examples(sources, only, classes.labels, classes.shape)
+    if left := sum(len(source.names) for source in sources) - len(rows):
+        told.append(f"{left:,} pictures are of classes that the run was not to learn, and left out")
+    if not rows:
+        raise DataError(
+            f"a run is scored on classes that it knows ({', '.join(classes.labels)}); no picture "
+            f"in {', '.join(map(str, files))} is of one. Name other pictures."
+        )
+    there = np.array([one.target for one in rows])
+    probs = classifier.probabilities([one.input for one in rows])
+    found = one_label_scores(there, probs, classes.labels)
+    return LabelScores(**{**vars(found), "notes": (*found.notes, *told)})
