@@ -1,11 +1,11 @@
-"""Pictures a little changed each time they are seen: shifted, turned, scaled, by choice mirrored."""
+"""Pictures a little changed each time they are seen: shifted, turned, scaled, mirrored."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headway.core.errors import refuse_below, refuse_beyond
@@ -37,16 +37,31 @@ def augmented(
     training: PictureTraining,
     random: np.random.Generator,
 ) -> Float[Tensor, "batch channels height width"]:
-    """Each by a drawing of its own; at the border its edge goes on."""
-    n, _, height, width = pictures.shape
-    angle = np.radians(random.uniform(-training.rotation, training.rotation, n))
-    zoom = 1 + random.uniform(-training.scale, training.scale, n)
-    mirror = np.where(random.random(n) < 0.5 * training.flip, -1.0, 1.0)
-    shift = 2 * random.uniform(-training.shift, training.shift, (n, 2))  # the sides are 2 long
-    cosine, sine, across = np.cos(angle) / zoom, np.sin(angle) / zoom, height / width
+    """Each by a drawing of its own."""
+    n = len(pictures)
+    return transformed(
+        pictures,
+        np.radians(random.uniform(-training.rotation, training.rotation, n)),
+        1 + random.uniform(-training.scale, training.scale, n),
+        random.uniform(-training.shift, training.shift, (n, 2)),
+        random.random(n) < 0.5 * training.flip,
+    )
+
+
+def transformed(
+    pictures: Float[Tensor, "batch channels height width"],
+    angle: Float[np.ndarray, " batch"],
+    scale: Float[np.ndarray, " batch"],
+    shift: Float[np.ndarray, "batch 2"],
+    mirrored: Bool[np.ndarray, " batch"],
+) -> Float[Tensor, "batch channels height width"]:
+    """Pictures mirrored, made larger by `scale`, turned by `angle` (radians, to the left) and moved
+    to the left and up by `shift` (shares of the sides); at the border its edge goes on."""
+    across = pictures.shape[2] / pictures.shape[3]
+    cosine, sine, side = np.cos(angle) / scale, np.sin(angle) / scale, 1 - 2.0 * mirrored
     rows = [
-        np.stack([cosine * mirror, -sine * across, shift[:, 0]], 1),
-        np.stack([sine * mirror / across, cosine, shift[:, 1]], 1),
+        np.stack([cosine * side, -sine * across * side, 2 * shift[:, 0]], 1),
+        np.stack([sine / across, cosine, 2 * shift[:, 1]], 1),  # a picture is 2 wide and 2 high
     ]
     places = torch.from_numpy(np.stack(rows, 1).astype(np.float32))
     grid = F.affine_grid(places, list(pictures.shape), align_corners=False)

@@ -123,14 +123,14 @@ class PictureCnnConfig:
     """What the label is told from, of all places."""
 
     def __post_init__(self) -> None:
-        refuse_below(self, {"kernel": 1, "halvings": 0})
-        refuse_beyond(self, {"kernel": 64, "halvings": len(self.channels)})
-        check_dropout(self.dropout)
         if not self.channels or not all(1 <= n <= 1 << 14 for n in self.channels):
             raise ConfigError(
                 f"channels are the numbers of filters of each layer; got {self.channels}. Try "
                 "--model.channels 32,64,128"
             )
+        refuse_below(self, {"kernel": 1, "halvings": 0})
+        refuse_beyond(self, {"kernel": 64, "halvings": len(self.channels)})
+        check_dropout(self.dropout)
 
     @property
     def pools(self) -> Pooling:
@@ -138,7 +138,7 @@ class PictureCnnConfig:
         return self.pooling
 
 
-class Convolution(nn.Module):
+class PictureConvolution(nn.Module):
     """A convolution that keeps the size, ReLU, and by choice half of it (LeCun et al. 1998)."""
 
     def __init__(self, n_input: int, n_output: int, *, kernel: int, halves: bool) -> None:
@@ -162,7 +162,7 @@ class PictureCnn(nn.Module):
         self.d_output = config.channels[-1]
         sizes = enumerate(pairwise((shape.channels, *config.channels)))
         self.layers = nn.ModuleList(
-            Convolution(*two, kernel=3 if n else config.kernel, halves=n < config.halvings)
+            PictureConvolution(*two, kernel=3 if n else config.kernel, halves=n < config.halvings)
             for n, two in sizes
         )
         self.shape, self.halvings = shape, config.halvings
@@ -184,7 +184,7 @@ class PictureCnn(nn.Module):
     @property
     def filters(self) -> Float[Tensor, "filters channels height width"]:
         """Of the first layer."""
-        first: Convolution = self.layers[0]  # type: ignore[assignment]
+        first: PictureConvolution = self.layers[0]  # type: ignore[assignment]
         return first.convolution.weight
 
 

@@ -1,4 +1,4 @@
-"""What a run says of a picture, of a folder of them, or of an idx file, and how often it is right."""
+"""What a run says of a picture, a folder of them or an idx file, and how often it is right."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -11,10 +11,9 @@ from jaxtyping import Float
 
 from headway.core.errors import DataError
 from headway.core.runtime import Device
-from headway.images.criterion import normalized
 from headway.images.decoding import Pixels
-from headway.images.reading import any_source, labelled_source
-from headway.images.spec import SPEC, examples
+from headway.images.reading import any_source, examples, labelled_source
+from headway.images.spec import SPEC
 from headway.labelling.predictions import Answer, Asked
 from headway.labelling.scores import LabelScores, one_label_scores
 from headway.runs.loading import LoadedRun, open_run
@@ -40,7 +39,7 @@ class PictureClassifier(NamedTuple):
         _, classes, model, device = self.opened
         found = []
         for first in range(0, len(pixels), AT_ONCE):
-            given = normalized(pixels[first : first + AT_ONCE], classes.facts).to(device)
+            given = classes.normalized(pixels[first : first + AT_ONCE]).to(device)
             found.append(model(given).float().softmax(-1).cpu())
         return torch.cat(found).double().numpy()
 

@@ -1,19 +1,20 @@
 """Labelled pictures: a folder with a folder for each class, or idx with its labels beside it."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from headway.core.disk import checksum
 from headway.core.errors import DataError
 from headway.images.decoding import (
     SUFFIXES,
-    Pixels,
     PictureShape,
+    Pixels,
     decoded,
     is_idx,
     labels_beside,
@@ -21,35 +22,33 @@ from headway.images.decoding import (
     scaled,
     shape_of_file,
 )
+from headway.labelling.task import Example
 from headway.runs.task_spec import Say
 
-LARGEST_SIDE = 64
-"""Where the size is fitted, no picture is larger."""
-MULTIPLE = 4
-"""Where the size is fitted, sides are multiples of it: of the usual patch."""
+LARGEST_SIDE, MULTIPLE = 64, 4
+"""Where the size is fitted, no side is longer, and each is a multiple of the usual patch."""
 
 
 class PictureSource(NamedTuple):
     """Pictures that are not decoded yet: files, or rows of an idx file."""
 
     names: Sequence[str]
-    labels: Sequence[str]
+    labels: Sequence[str] = ()
     """Of each; none where nobody asked."""
-    shapes: Sequence[PictureShape]
-    """Of each, as it is stored."""
-    rows: Pixels | None = None
-    """Of an idx file: `[pictures, height, width, channels]`."""
+    shapes: Sequence[PictureShape] = ()
+    """Of each as it is stored, the same."""
+    rows: NDArray[np.uint8] | None = None
+    """Of an idx file: `[pictures, height, width]`."""
 
     def decoded(self, number: int, shape: PictureShape) -> Pixels:
         """One of them, scaled."""
         if self.rows is None:
             return decoded(Path(self.names[number]), shape)
-        own = self.rows[number]
-        return scaled(Image.fromarray(own[:, :, 0] if own.shape[2] == 1 else own), shape)
+        return scaled(Image.fromarray(self.rows[number]), shape)
 
 
 def labelled_source(place: Path, say: Say) -> PictureSource:
-    """What lies in a folder, a class each folder in it, or in an idx file.
+    """What lies in a folder, each class in a folder of its own, or in an idx file.
 
     Raises DataError where there are no pictures, or not as many labels.
     """
@@ -58,13 +57,12 @@ def labelled_source(place: Path, say: Say) -> PictureSource:
     folders = sorted(one for one in place.iterdir() if one.is_dir() and one.name[0] != ".")
     found = [(file, folder.name) for folder in folders for file in files_in(folder, say)]
     if not found:
-        loose = any(one.suffix.lower() in SUFFIXES for one in place.iterdir())
         raise DataError(
-            f"pictures lie in a folder for each class, such as {place / 'cat' / '1.png'}; "
-            f"{place} has {'pictures of no class' if loose else 'none'}. Put them so."
+            f"pictures lie in a folder for each class, such as {place / 'cat' / '1.png'}; there is "
+            f"none in the folders of {place}. Put them so."
         )
     files, labels = zip(*found, strict=True)
-    return PictureSource([*map(str, files)], labels, [shape_of_file(file) for file in files])
+    return PictureSource([*map(str, files)], labels, [*map(shape_of_file, files)])
 
 
 def files_in(folder: Path, say: Say) -> list[Path]:
@@ -78,23 +76,18 @@ def files_in(folder: Path, say: Say) -> list[Path]:
 
 def idx_source(path: Path, *, labelled: bool) -> PictureSource:
     """The pictures of an idx file."""
-    rows = read_idx(path, sides=(3, 4))
-    rows = rows[:, :, :, None] if rows.ndim == 3 else rows
-    labels = list[str]()
+    rows, labels = read_idx(path, 3), list[str]()
     if labelled:
         beside = labels_beside(path)
-        labels = [str(one) for one in read_idx(beside, sides=(1,)).tolist()]
+        labels = [str(one) for one in read_idx(beside, 1)]
         if len(labels) != len(rows):
             raise DataError(
                 f"every picture has a label; {path} has {len(rows):,} pictures, {beside} has "
                 f"{len(labels):,} labels. Take both from one set."
             )
-    if rows.shape[3] not in (1, 3):
-        raise DataError(
-            f"a picture has one channel or three; those of {path} have {rows.shape[3]}. Convert it."
-        )
     names = [f"{path}:{number}" for number in range(len(rows))]
-    return PictureSource(names, labels, [PictureShape(*rows.shape[1:])] * len(rows), rows)
+    _, height, width = rows.shape
+    return PictureSource(names, labels, [PictureShape(height, width, 1)] * len(rows), rows)
 
 
 def any_source(place: Path, say: Say) -> PictureSource:
@@ -107,23 +100,20 @@ def any_source(place: Path, say: Say) -> PictureSource:
     files = files_in(place, say) if place.is_dir() else [place]
     if not files:
         raise DataError(f"there is no picture in {place}. Name a folder that has some.")
-    return PictureSource([*map(str, files)], (), ())
+    return PictureSource([*map(str, files)])
 
 
 def fitted_shape(own: Sequence[PictureShape], side: int) -> PictureShape:
     """What all are scaled to: squares of `side`, or where that is 0 their own size if it is one and
     small, else squares of their middle size; grey if all are."""
     channels = max(shape.channels for shape in own)
-    height, width, _ = own[0]
     if side:
-        height = width = side
-    elif any(shape[:2] != (height, width) for shape in own) or max(height, width) > LARGEST_SIDE:
-        height = width = int(np.median([max(shape[:2]) for shape in own]))
-    if not side:
-        height, width = (
-            min(max(MULTIPLE, MULTIPLE * round(one / MULTIPLE)), LARGEST_SIDE)
-            for one in (height, width)
-        )
+        return PictureShape(side, side, channels)
+    sides: Sequence[float] = own[0][:2]
+    if len({shape[:2] for shape in own}) > 1 or max(sides) > LARGEST_SIDE:
+        sides = [float(np.median([max(shape[:2]) for shape in own]))] * 2
+    rounded = (MULTIPLE * max(1, round(one / MULTIPLE)) for one in sides)
+    height, width = (min(one, LARGEST_SIDE) for one in rounded)
     return PictureShape(height, width, channels)
 
 
@@ -132,16 +122,32 @@ def label_order(label: str) -> tuple[bool, int, str]:
     return (not label.isdecimal(), len(label) if label.isdecimal() else 0, label)
 
 
-def kept(source: PictureSource, only: Sequence[str]) -> Iterator[int]:
-    """The numbers of those with one of these labels; of all where none is named."""
-    return (n for n, label in enumerate(source.labels) if not only or label in only)
+def examples(
+    sources: Sequence[PictureSource],
+    only: Sequence[str],
+    labels: Sequence[str],
+    shape: PictureShape,
+) -> list[Example]:
+    """Pictures scaled, with the numbers of their classes; those of `only` alone, if any are named.
+
+    Raises DataError for one that is in none of them.
+    """
+    numbers, found = {label: number for number, label in enumerate(labels)}, []
+    for source in sources:
+        for i, label in enumerate(source.labels):
+            if only and label not in only:
+                continue
+            if label not in numbers:
+                raise DataError(
+                    f"the classes are {', '.join(labels)}; {source.names[i]} is of {label!r}. Take "
+                    "it out, or name classes to keep: --data.only"
+                )
+            found.append(Example(source.decoded(i, shape), numbers[label]))
+    return found
 
 
 def checksum_of(place: Path) -> str:
     """SHA-256 of an idx file and its labels, or of all pictures of a folder with their names."""
-    if place.is_dir():
-        files = sorted(one for one in place.rglob("*") if one.suffix.lower() in SUFFIXES)
-    else:
-        files = [place, labels_beside(place)]
+    files = [place, labels_beside(place)] if place.is_file() else files_in(place, lambda _: None)
     lines = (f"{file.relative_to(place.parent)} {checksum(file)}\n" for file in files)
     return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()

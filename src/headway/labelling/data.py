@@ -12,7 +12,6 @@ from headway.core.errors import ConfigError, DataError
 from headway.core.lines import shown
 from headway.core.run_folder import RunFolder
 from headway.labelling.task import Example
-from headway.labelling.vocabulary import LabelledVocabulary
 from headway.language_models.units import LanguageText, Vocabulary, fitted_unit, learned_vocabulary
 from headway.runs.task_spec import Say, Sizes
 
@@ -23,16 +22,13 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class LabelledFiles:
-    """Section [data]: which files."""
+class LabelledPlaces:
+    """Section [data]: which files, or folders."""
 
     corpus: tuple[Path, ...] = ()
     """Files of labelled examples to learn from."""
     valid_corpus: tuple[Path, ...] = ()
     """Files of labelled examples to validate on; held out of the corpus where there are none."""
-    max_length: int = 256
-    """Tokens that are read of a text, its markers included; what stands behind is cut off, and
-    counted."""
 
     def __post_init__(self) -> None:
         for path in (*self.corpus, *self.valid_corpus):
@@ -44,10 +40,20 @@ class LabelledFiles:
 
 
 @dataclass(frozen=True)
+class LabelledFiles(LabelledPlaces):
+    """The same of texts."""
+
+    max_length: int = 256
+    """Tokens that are read of a text, its markers included; what stands behind is cut off, and
+    counted."""
+
+
+@dataclass(frozen=True)
 class LabelledData:
     """Examples to learn from and to validate on: a `headway.runs.task_spec.Data`."""
 
-    vocabulary: LabelledVocabulary
+    vocabulary: Any
+    """A `LabelledVocabulary`, or what else has labels and saves itself into a run's folder."""
     train: Sequence[Example]
     valid: Sequence[Example]
     checksums: Mapping[str, str]
@@ -59,7 +65,7 @@ class LabelledData:
         return dict(self.reading)
 
     def save_vocabulary(self, folder: RunFolder) -> None:
-        """tokenizer.json and labels.json."""
+        """labels.json, and of texts tokenizer.json."""
         self.vocabulary.save(folder)
 
 

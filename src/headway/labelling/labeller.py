@@ -27,12 +27,12 @@ class Labeller(nn.Module):
         super().__init__()
         self.encoder, self.head = encoder, head
 
-    def encoded(self, given: Shaped[Tensor, "batch *rest"]) -> Encoded:
+    def encoded(self, given: Shaped[Tensor, "batch ..."]) -> Encoded:
         """What the encoder makes of some texts (their ids), or of what else it reads."""
         encoder: TextEncoder = self.encoder  # type: ignore[assignment]
         return encoder(given)
 
-    def forward(self, given: Shaped[Tensor, "batch *rest"]) -> Float[Tensor, "*shape labels"]:
+    def forward(self, given: Shaped[Tensor, "batch ..."]) -> Float[Tensor, "*shape labels"]:
         """Logits: of each text, or of each place in it, as the head gives them."""
         logits: Tensor = self.head(self.encoded(given))
         return logits
