@@ -1,10 +1,10 @@
 """Text to text in one language: Shakespeare's exchanges, and first sentences of paragraphs.
 
-    python benchmarks/text_to_text.py --data DIR --out DIR [--budget 8m]
+    python benchmarks/text_to_text.py --data DIR --out DIR [--updates 1500]
 
 Makes pairs of text and answer (of one and of three turns) out of lm/tinyshakespeare, and pairs of a
 paragraph without its first sentence and that sentence out of mt/pydocs-en-zh; trains a run of each
-with default flags; scores them on text that was held out. Beside the dialogue: the loss when each
+with default flags but for the number of updates; scores them on text that was held out. Beside the dialogue: the loss when each
 answer follows another text, so that it can be seen whether the model reads what it is told. Beside
 the summaries: the first sentence of what is read.
 """
@@ -74,14 +74,14 @@ def command(*words: str | Path) -> str:
     return subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def trained(folder: Path, parts: Sequence[Sequence[tuple[str, str]]], budget: str) -> Path:
+def trained(folder: Path, parts: Sequence[Sequence[tuple[str, str]]], updates: str) -> Path:
     """A run with default flags, on the first part; validated on the second."""
     train, valid = write(parts[0], folder / "train.tsv"), write(parts[1], folder / "valid.tsv")
     run = folder / "run"
     if not (run / "README.md").exists():
         languages = ("--source-language", "en", "--target-language", "en")
         files = ("--pairs", train, "--valid-pairs", valid, "--out", run)
-        command("train", *files, *languages, "--budget", budget)
+        command("train", *files, *languages, "--training.max-steps", updates)
     return run
 
 
@@ -134,14 +134,14 @@ def main() -> None:
     record.add_data_option(options)
     record.add_record_option(options)
     options.add_argument("--out", type=Path, required=True)
-    options.add_argument("--budget", default="8m")
+    options.add_argument("--updates", default="1500")
     told = options.parse_args()
     figures = {}
     for n_turns in (1, 3):
         pairs, folder = dialogue(told.data, n_turns), told.out / f"dialogue-{n_turns}"
         cuts = (int(0.9 * len(pairs)), int(0.95 * len(pairs)))
         parts = pairs[: cuts[0]], pairs[cuts[0] : cuts[1]], pairs[cuts[1] :]
-        run = trained(folder, parts, told.budget)
+        run = trained(folder, parts, told.updates)
         name = f"dialogue, {n_turns} turn{'s'[: n_turns > 1]}"
         figures[name] = {
             "pairs": len(parts[0]),
@@ -151,7 +151,7 @@ def main() -> None:
         print(name, figures[name], flush=True)
     parts = [summaries(told.data, part) for part in ("train", "valid", "devtest")]
     folder = told.out / "summaries"
-    run = trained(folder, parts, told.budget)
+    run = trained(folder, parts, told.updates)
     found = scores(folder, run, parts[2], "run")
     first = [re.split(r"(?<=[.!?]) (?=[A-Z`*:])", source)[0] for source, _ in parts[2]]
     (folder / "test.first").write_text("".join(f"{one}\n" for one in first), "utf-8")
