@@ -1,1 +1,8 @@
 """Tagging: a label for each word of a text, such as named entities."""
+
+VERBS = {
+    "train": "headway.tagging.spec:SPEC",
+    "predict lines": "headway.tagging.predicting:WordTagger",
+    "evaluate": "headway.commands.labelling:evaluate_labelled",
+    "evaluate labels": "headway.tagging.predicting:evaluated",
+}

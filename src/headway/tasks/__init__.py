@@ -22,6 +22,7 @@ TASKS = {
     "word-vectors": "headway.word2vec",
     "classification": "headway.classification",
     "images": "headway.images",
+    "tagging": "headway.tagging",
 }
 """The module of each task, in which its `VERBS` are; a run that says no task is of the first."""
 
