@@ -26,7 +26,8 @@ def print_label_scores(found: LabelScores) -> None:
         table.add_row(title, f"{one.score:.2f}", Text(interval), how)
     console.print(table)
     console.print(f"on {found.n:,} {found.unit}")
-    console.print(_labels(found))
+    if found.labels:
+        console.print(_labels(found))
     if found.confusion:
         _print_confusion(console, found.confusion)
     if found.calibration:

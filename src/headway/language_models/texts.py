@@ -149,9 +149,10 @@ class Texts:
         self.vocabulary.save(folder.tokenizer)
 
 
-def refuse_unreadable(sections: Sections) -> None:
-    """Raise ConfigError or DataError for a file that cannot be read, before anything else is."""
-    data = build(LanguageData, sections.get("data", {}), section="data")
+def refuse_unreadable(sections: Sections, kind: type[LanguageData] = LanguageData) -> None:
+    """Raise ConfigError or DataError for a file that cannot be read, before anything else is;
+    `kind` is the dataclass of [data]."""
+    data = build(kind, sections.get("data", {}), section="data")
     if not data.corpus:
         raise ConfigError(
             "a language model is learned from text; none is named. Give --corpus F [F2 ..]: one "

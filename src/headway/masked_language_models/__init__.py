@@ -1,1 +1,10 @@
-"""Masked language models: hidden words are told from the words around them."""
+"""Masked language models: some places of a text are hidden, and told from all the others (BERT)."""
+
+VERBS = {
+    "train": "headway.masked_language_models.spec:SPEC",
+    "files": "headway.masked_language_models.data:refuse_unreadable",
+    "predict lines": "headway.masked_language_models.filling:MaskFiller",
+    "evaluate": "headway.commands.labelling:evaluate_labelled",
+    "evaluate labels": "headway.masked_language_models.evaluation:evaluated",
+    "embed": "headway.masked_language_models.embedding:embedder",
+}

@@ -23,6 +23,7 @@ TASKS = {
     "classification": "headway.classification",
     "images": "headway.images",
     "tagging": "headway.tagging",
+    "masked-language-model": "headway.masked_language_models",
 }
 """The module of each task, in which its `VERBS` are; a run that says no task is of the first."""
 

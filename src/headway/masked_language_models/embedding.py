@@ -1,0 +1,58 @@
+"""A vector for every word of a text, from the layers of a masked language model."""
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from itertools import tee
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+from torch import Tensor
+
+from headway.core.runtime import Device
+from headway.labelling.task import Example, padded
+from headway.language_models.units import TokenUnit
+from headway.masked_language_models.spec import SPEC
+from headway.nn.layer_outputs import Row, layer_outputs, vectors_of_rows
+from headway.runs.loading import LoadedRun, open_run
+from headway.vectors.contextual import EmbeddedText, Sees
+
+
+class MaskedEmbedder:
+    """A `headway.vectors.contextual.Embedder`: each text by itself, between its markers."""
+
+    sees: Sees = "the words on both sides"
+
+    def __init__(self, opened: LoadedRun) -> None:
+        self.opened = opened
+        self.encoder = opened.model.get_submodule("encoder")
+        n_layers = len(self.encoder.get_submodule("layers")._modules)
+        self.layers = ("embedding", *map(str, range(1, n_layers + 1)))
+
+    def embed(self, texts: Iterable[str]) -> Iterator[EmbeddedText]:
+        """See `headway.vectors.contextual.Embedder`."""
+        settings, tokens = self.opened.settings, self.opened.vocabulary
+        cut = TokenUnit(settings.text.unit, settings.text.segmenter).cut
+        normal = (unicodedata.normalize("NFC", cut(text)) for text in texts)
+        given, read = tee((text, tokens.encode(text)) for text in normal)
+        longest = settings.training.window
+        longest = max(1, longest - 2)  # the markers stand around
+        found = vectors_of_rows((row for _, row in read), self.read, longest=longest, causal=False)
+        for (text, row), vectors in zip(given, found, strict=True):
+            unknown = [one == tokens.special.unknown for one in row]
+            yield EmbeddedText(text, tokens.source_spans(text), vectors, unknown)
+
+    def read(self, rows: list[Row]) -> Float[Tensor, "layers rows length size"]:
+        """What each layer gives of some rows of ids."""
+        special = self.opened.vocabulary.special
+        begin = [] if special.begin is None else [special.begin]
+        fed = [Example(np.array([*begin, *row, special.end]), None) for row in rows]
+        ids = padded(fed, special.padding).to(self.opened.device)
+        layers, norm = (self.encoder.get_submodule(name) for name in ("layers", "norm"))
+        found = layer_outputs(lambda: self.encoder(ids), list(layers.children()), norm)
+        return found[:, :, len(begin) :]
+
+
+def embedder(run: Path, device: Device = "auto") -> MaskedEmbedder:
+    """What a run of this task brings to `headway embed`."""
+    return MaskedEmbedder(open_run(SPEC, run, device=device))

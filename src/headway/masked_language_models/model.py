@@ -1,0 +1,74 @@
+"""An encoder that tells what stands at hidden places (Devlin et al. 2019, section 3.1)."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from jaxtyping import Float, Int
+from torch import Tensor, nn, zeros
+
+from headway.core.embedding import project
+from headway.core.layers import ACTIVATIONS
+from headway.nn.encoder import Encoded, Encoder, EncoderConfig
+
+
+class MaskedHead(nn.Module):
+    """BERT's: dense, activation, norm; then the matrix of the embedding, and a bias."""
+
+    def __init__(self, config: EncoderConfig, vocabulary_size: int) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.d_model, config.d_model)
+        self.activate = ACTIVATIONS[config.activation]
+        self.norm = nn.LayerNorm(config.d_model, eps=config.layer_norm_epsilon)
+        self.output_bias = nn.Parameter(zeros(vocabulary_size))
+        nn.init.xavier_uniform_(self.dense.weight)
+        nn.init.zeros_(self.dense.bias)
+
+    def forward(self, features: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """What is multiplied by the embedding's matrix."""
+        return self.norm(self.activate(self.dense(features)))
+
+
+class MaskedLanguageModel(nn.Module):
+    """Its parts are `encoder` and `head`, as those of every model that labels."""
+
+    trunk: ClassVar[Mapping[str, str]] = {
+        "embedding": "encoder.embedding",
+        "positions": "encoder.positions",
+        "layers": "encoder.layers",
+        "norm": "encoder.norm",
+    }
+
+    def __init__(self, config: EncoderConfig, *, vocabulary_size: int, padding: int = 0) -> None:
+        super().__init__()
+        self.config = config
+        self.encoder = Encoder(config, vocabulary_size=vocabulary_size, padding=padding)
+        self.head = MaskedHead(config, vocabulary_size)
+
+    @property
+    def output_weight(self) -> Float[Tensor, "vocabulary d_model"]:
+        """The embedding's own matrix."""
+        return self.encoder.embedding.weight
+
+    def encoded(self, ids: Int[Tensor, "batch length"]) -> Encoded:
+        """What the encoder makes of some texts."""
+        encoded: Encoded = self.encoder(ids)
+        return encoded
+
+    def features(
+        self, ids: Int[Tensor, "batch length"], places: Int[Tensor, " places"]
+    ) -> Float[Tensor, "places d_model"]:
+        """What is multiplied by `output_weight`, at some places alone: the product with every
+        piece there is would be the most of the work. Places are counted through all rows."""
+        chosen = self.encoded(ids).features.flatten(0, 1).index_select(0, places)
+        features: Tensor = self.head(chosen)
+        return features
+
+    def logits(
+        self, features: Float[Tensor, "*batch d_model"]
+    ) -> Float[Tensor, "*batch vocabulary"]:
+        """Of what the head gives, in float32."""
+        return project(features, self.output_weight, self.head.output_bias).float()
+
+    def forward(self, ids: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length vocabulary"]:
+        """Logits of every piece at every place."""
+        return self.logits(self.head(self.encoded(ids).features))
