@@ -4,8 +4,10 @@ sheet, so that they follow the light or dark of the system."""
 import io
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -20,6 +22,33 @@ INK = {
     name: f"#{n:02x}fe{n:02x}" for n, name in enumerate((*STYLES, "look", "soft", "rule", "ink"), 1)
 }
 """What stands for each colour of the style sheet until a plot is text."""
+
+_FAMILIES = (
+    "DejaVu Sans", "Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "PingFang SC",
+    "Microsoft YaHei", "Arial Unicode MS", "Noto Sans",
+)  # fmt: skip
+"""Fonts, where a machine has them: a letter is of the first one that has it."""
+
+
+@contextmanager
+def fonts(glyphs: Path) -> Iterator[set[str]]:
+    """While it is open, pictures have letters of all scripts; behind it, what told of each letter
+    that no font has is in the set. `glyphs` is a font of Chinese, for machines that have none."""
+    import matplotlib
+    from matplotlib.font_manager import fontManager
+
+    if "Noto Sans CJK SC" not in fontManager.get_font_names():
+        fontManager.addfont(glyphs)
+    families = [one for one in _FAMILIES if one in fontManager.get_font_names()]
+    lacking = set[str]()
+    with (
+        matplotlib.rc_context({"font.family": families}),
+        warnings.catch_warnings(record=True) as warned,
+    ):
+        warnings.simplefilter("always")
+        yield lacking
+        told = (str(one.message) for one in warned)
+        lacking |= {message for message in told if "missing from" in message}
 
 
 class Line(NamedTuple):

@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from headway.commands.arguments import print_json, say
 from headway.commands.evaluate_options import (
+    OF_LABELS,
     OF_RUNS,
     OF_VECTORS,
     EvaluateOptions,
@@ -43,13 +44,18 @@ def evaluate(
 
         evaluate_vectors(runs, told)
         return
-    from headway.tasks import brought, brought_by_run, tasks_with
+    from headway.tasks import brings, brought, brought_by_run, tasks_with
 
     behind = [files[-1] for files in (told.corpus, told.reference) if files and files[-1].is_dir()]
     if run := next(iter([*runs, *behind]), None):
         evaluate_with = brought_by_run(run, "evaluate")
     else:
         evaluate_with = brought(tasks_with("evaluate")[0], "evaluate", "no run")
+    pictures = given_options(told, OF_LABELS)
+    if pictures and not (run and brings(run, "evaluate labels")):
+        raise ConfigError(
+            f"{next(iter(pictures))} is for runs that label; got {run or 'no run'}. Leave it out."
+        )
     evaluate_with(list(runs), told)
 
 

@@ -29,6 +29,10 @@ class EvaluateOptions:
     hypothesis
         File of finished translations, instead of a run. Name two to compare the second
         system with the first, with the p-values of a paired bootstrap test.
+    confusion
+        Of runs that label: what is taken for what, as a picture: F.png or F.svg.
+    calibration
+        Of runs that label: how far probabilities are to be trusted, as a picture.
     corpus
         Text file(s) for language models: perplexity per token and per word, bits per
         character, each with what it is divided by.
@@ -86,6 +90,8 @@ class EvaluateOptions:
     corpus: Annotated[list[Path] | None, Parameter(consume_multiple=True), MOST_USED] = None
     analogies: Annotated[list[Path] | None, Parameter(consume_multiple=True), MOST_USED] = None
     similarities: Annotated[list[Path] | None, Parameter(consume_multiple=True), MOST_USED] = None
+    confusion: Path | None = None
+    calibration: Path | None = None
     json: Annotated[bool, MOST_USED] = False
     score_card: Annotated[bool, MOST_USED] = False
     tokenize: Annotated[Tokenizer | None, CONVENTIONS] = None
@@ -111,6 +117,8 @@ OF_RUNS = ("tag", "glossary", "off", "precision", "engine", "shortlist")
 """Options that are of translations, and those of them that are of a run which translates."""
 OF_VECTORS = ("analogies", "similarities")
 """Options that are of word vectors."""
+OF_LABELS = ("confusion", "calibration")
+"""Options that are of runs which label."""
 
 
 def given_options(told: EvaluateOptions, names: Sequence[str]) -> dict[str, Any]:

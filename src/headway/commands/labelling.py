@@ -6,11 +6,17 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.commands.arguments import print_json
-from headway.commands.evaluate_options import OF_TRANSLATIONS, EvaluateOptions, given_options
+from headway.commands.arguments import print_json, say
+from headway.commands.evaluate_options import (
+    OF_LABELS,
+    OF_TRANSLATIONS,
+    EvaluateOptions,
+    given_options,
+)
 from headway.commands.lines import chunks_of
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
+from headway.pages import refuse_no_place
 
 if TYPE_CHECKING:
     from headway.labelling.predictions import Predictor
@@ -60,10 +66,41 @@ def evaluate_labelled(runs: Sequence[Path], told: EvaluateOptions) -> None:
         )
     from headway.tasks import brought_by_run
 
+    refuse_no_picture(told)
     found: LabelScores = brought_by_run(runs[0], "evaluate labels")(runs[0], corpus)
     if told.json:
         print_json({"run": str(runs[0]), **found.as_dict()})
-        return
-    from headway.commands.label_tables import print_label_scores
+    else:
+        from headway.commands.label_tables import print_label_scores
 
-    print_label_scores(found)
+        print_label_scores(found)
+    _draw(found, told)
+
+
+def refuse_no_picture(told: EvaluateOptions) -> None:
+    """Raise ConfigError for pictures that could not be written, before anything is measured."""
+    for option, path in given_options(told, OF_LABELS).items():
+        refuse_no_place(path, option)
+        if path.suffix.lower() not in (".png", ".svg"):
+            raise ConfigError(
+                f"a picture is a .png or a .svg; got {option} {path}. Try {path.stem}.png."
+            )
+
+
+def _draw(found: "LabelScores", told: EvaluateOptions) -> None:
+    """The pictures that are asked for, where there is something to draw."""
+    for option, path in given_options(told, OF_LABELS).items():
+        from headway.core.disk import disk_errors
+        from headway.inspection.attention_picture import EVERYDAY_GLYPHS, quiet_matplotlib
+        from headway.labelling.pictures import save_calibration, save_confusion
+
+        with disk_errors(path), quiet_matplotlib():
+            if option == "--calibration" and found.calibration:
+                save_calibration(found.calibration, path)
+            elif option == "--confusion" and found.confusion:
+                if lacking := save_confusion(found.confusion, path, EVERYDAY_GLYPHS):
+                    say(f"no font of this machine has {lacking} of the letters of {path}")
+            else:
+                say(f"{path} is not drawn: {option} is of runs with one label for each example")
+                continue
+        say(f"headway: the picture is {path}")

@@ -16,7 +16,7 @@ from headway.runs.resuming import why_not_read
 
 def classifier(run: Path) -> InspectedLabeller:
     """A run of text classification."""
-    settings, vocabulary, model, device = TextClassifier.load(run).opened
+    settings, vocabulary, model, _ = TextClassifier.load(run).opened
     data = settings.data
 
     def read(text: str) -> list[TextInWords]:
@@ -38,7 +38,9 @@ def classifier(run: Path) -> InspectedLabeller:
         place = ", ".join(path.name for path in files)
         return reason or place, [row.text for row in rows]
 
-    reader = LabelReader(model, vocabulary.special.padding, device)
+    reader = LabelReader(
+        model, vocabulary.special.padding, several=bool(vocabulary.facts.get("several"))
+    )
     return InspectedLabeller(run, reader, vocabulary.labels, read, own_texts)
 
 

@@ -73,17 +73,16 @@ class DeletionTest:
 
     def told(self) -> str:
         """In words: what each costs, and what follows."""
-        of_each = {way: Fall.of(fall) for way, fall in self.falls.items()}
-        costs = [
-            f"{way} {'names words whose removal costs ' if i == 0 else ''}{fall}"
-            f"{' points' if i == 0 else ''}"
-            for i, (way, fall) in enumerate(of_each.items())
-        ]
+        (way, first), *others = ((way, Fall.of(fall)) for way, fall in self.falls.items())
+        costs = ", ".join(f"{name} {cost}" for name, cost in others)
         believed = self.believed
         advice = f"believe {believed[0]}" if believed else "believe none of them"
         if len(believed) > 1:
             advice = f"{' and '.join(believed)} are not told apart"
-        return f"{', '.join(costs)} ({self.k} words of {self.n:,} texts): {advice}"
+        return (
+            f"{way} names words whose removal costs {first} points, {costs} ({self.k} words of "
+            f"{self.n:,} texts): {advice}"
+        )
 
 
 def deletion_test(

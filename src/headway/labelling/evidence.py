@@ -8,7 +8,7 @@ through all layers of attention and the streams beside them.
 `headway.labelling.deletion` tells which of them to believe.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
@@ -37,19 +37,19 @@ class TextInWords(NamedTuple):
     places: Sequence[Sequence[int]]
     """Of each word; markers are of none."""
     asked: int | None = None
-    """The place whose label is asked; None: the label is the text's."""
+    """The word whose label is asked, told at the first of its places; None: that of the text."""
 
     def without(self, words: Iterable[int]) -> "TextInWords":
-        """The text as if these words had never stood there."""
-        gone = {place for word in words for place in self.places[word]} - {self.asked}
+        """The text as if these words had never stood there; the one that is asked stays."""
+        left = [word for word in range(len(self.words)) if word not in {*words} - {self.asked}]
+        gone = {place for word in words if word != self.asked for place in self.places[word]}
         kept = [place for place in range(len(self.ids)) if place not in gone]
         now = {place: i for i, place in enumerate(kept)}
-        left = [word for word in range(len(self.words)) if self.places[word][0] in now]
         return TextInWords(
             [self.ids[place] for place in kept],
             [self.words[word] for word in left],
-            [[now[place] for place in self.places[word] if place in now] for word in left],
-            None if self.asked is None else now[self.asked],
+            [[now[place] for place in self.places[word]] for word in left],
+            None if self.asked is None else left.index(self.asked),
         )
 
 
@@ -61,10 +61,11 @@ def in_words(text: str, spans: Sequence[tuple[int, int]]) -> tuple[list[str], li
     places: list[list[int]] = []
     ends: list[list[int]] = []
     for i, (begin, end) in enumerate(spans):
-        if not text[begin:end].strip():
-            continue
         start = end - len(text[begin:end].lstrip())
-        if ends and (start < ends[-1][1] or (start == ends[-1][1] and _joined(text, start))):
+        if start == end:
+            continue
+        joined = ends and start == ends[-1][1] and all(map(_spaced, text[start - 1 : start + 1]))
+        if joined or (ends and start < ends[-1][1]):
             places[-1].append(i)
             ends[-1][1] = max(end, ends[-1][1])
         else:
@@ -73,12 +74,8 @@ def in_words(text: str, spans: Sequence[tuple[int, int]]) -> tuple[list[str], li
     return [text[start:end].rstrip() for start, end in ends], places
 
 
-def _joined(text: str, at: int) -> bool:
-    """Whether the characters on both sides are of one word."""
-    return all(_of_spaced_word(one) for one in text[at - 1 : at + 1])
-
-
-def _of_spaced_word(character: str) -> bool:
+def _spaced(character: str) -> bool:
+    """Whether it is of a word of a script with spaces."""
     return character in "'’-" or (character.isalnum() and character < "\u2e80")
 
 
@@ -89,7 +86,10 @@ class LabelReader:
     model: nn.Module
     """A `headway.labelling.labeller.Labeller`, not in training mode."""
     padding: int
-    device: torch.device
+    several: bool = False
+    """Labels are there or not, each by itself."""
+    features: Callable[[TextInWords], Int[NDArray, "length features"]] | None = None
+    """What the model reads beside the ids."""
     norms_held: bool = True
     """False for gradient times input as it was before Ali et al., to see what they found."""
 
@@ -99,65 +99,73 @@ class LabelReader:
         layers: Any = getattr(self.model.encoder, "layers", ())
         return [one.self_attention for one in layers if hasattr(one, "self_attention")]
 
-    def ids(self, texts: Sequence[TextInWords]) -> Int[Tensor, "texts length"]:
-        """Of some texts, padded behind."""
+    def read(self, texts: Sequence[TextInWords]) -> Float[Tensor, "texts *places labels"]:
+        """Logits as the model gives them."""
+        device = next(self.model.parameters()).device
         longest = max(len(one.ids) for one in texts)
         rows = [[*one.ids, *[self.padding] * (longest - len(one.ids))] for one in texts]
-        return torch.tensor(rows, device=self.device)
+        fed = [torch.tensor(rows, device=device)]
+        if self.features is not None:
+            seen = [torch.from_numpy(self.features(one)) for one in texts]
+            fed.append(nn.utils.rnn.pad_sequence(seen, batch_first=True).to(device))
+        found: Tensor = self.model(*fed).float()
+        return found
 
     def logits(self, texts: Sequence[TextInWords]) -> Float[Tensor, "texts labels"]:
         """Of the labels that are asked."""
-        found: Tensor = self.model(self.ids(texts)).float()
-        if texts[0].asked is None:
-            return found
-        return found[range(len(texts)), [one.asked for one in texts]]
+        found = self.read(texts)
+        asked = [one.places[one.asked][0] for one in texts if one.asked is not None]
+        return found[range(len(texts)), asked] if asked else found
 
     @torch.inference_mode()
     def probs(self, texts: Sequence[TextInWords]) -> Float[NDArray, "texts labels"]:
         """The probability of each label."""
-        found: dict[int, NDArray[Any]] = {}
-        for some in batches(texts):
-            rows = self.logits([texts[i] for i in some]).softmax(-1).cpu().numpy()
-            found |= dict(zip(some, rows, strict=True))
-        return np.stack([found[i] for i in range(len(texts))])
+
+        def read(some: list[int]) -> Tensor:
+            logits = self.logits([texts[i] for i in some])
+            return logits.sigmoid() if self.several else logits.softmax(-1)
+
+        return np.stack(_in_batches(texts, read))
 
     def gradient_times_input(
         self, texts: Sequence[TextInWords], labels: Sequence[int]
     ) -> list[Float[NDArray, " words"]]:
         """Of each word, what it adds to the log odds of the label, in nats; below 0 it speaks
         against it. Exact where the log odds are linear in the embeddings."""
-        found: dict[int, NDArray[Any]] = {}
-        for some in batches(texts):
+
+        def read(some: list[int]) -> Tensor:
             with torch.enable_grad(), _leaves(self.model, norms_held=self.norms_held) as leaves:
-                chosen = torch.tensor([[labels[i]] for i in some], device=self.device)
                 logits = self.logits([texts[i] for i in some])
-                others = logits.scatter(1, chosen, -torch.inf).logsumexp(1)
-                log_odds = logits.gather(1, chosen)[:, 0] - others
+                chosen = torch.tensor([[labels[i]] for i in some], device=logits.device)
+                log_odds = logits.gather(1, chosen)[:, 0]
+                if not self.several:
+                    log_odds = log_odds - logits.scatter(1, chosen, -torch.inf).logsumexp(1)
                 gradients = torch.autograd.grad(log_odds.sum(), leaves)
-            by_place = sum((leaf * g).sum(-1) for leaf, g in zip(leaves, gradients, strict=True))
-            found |= _by_word(some, texts, by_place.detach().cpu().numpy())  # type: ignore[union-attr]
-        return [found[i] for i in range(len(texts))]
+            pairs = zip(leaves, gradients, strict=True)
+            return torch.stack([(leaf * slope).sum(-1) for leaf, slope in pairs]).sum(0)
+
+        return _by_word(texts, _in_batches(texts, read))
 
     @torch.inference_mode()
     def attention(self, texts: Sequence[TextInWords]) -> list[Float[NDArray, " words"]]:
-        """Of each word, the share of what is read that comes of it, by rollout: for the place that
-        is asked, or the one that is pooled; else the mean over all places."""
-        found: dict[int, NDArray[Any]] = {}
-        for some in batches(texts):
-            chosen = [texts[i] for i in some]
-            arrived = rollout(self.maps(chosen).mean(2))
-            for row, text in enumerate(chosen):
-                first = getattr(self.model.head, "pooling", "") == "first"
-                asked = 0 if first else text.asked
-                rows = slice(0, len(text.ids)) if asked is None else slice(asked, asked + 1)
-                by_place = arrived[row, rows].mean(0).cpu().numpy()
-                found |= _by_word([some[row]], texts, by_place[None])
-        return [found[i] for i in range(len(texts))]
+        """Of each word, the share of what is read that comes of it, by rollout: for the word that
+        is asked, or the place that is pooled; else the mean over all places."""
+
+        def read(some: list[int]) -> Tensor:
+            arrived = rollout(self.maps([texts[i] for i in some]).mean(2))
+            for i, row in zip(some, arrived, strict=True):
+                first = 0 if getattr(self.model.head, "pooling", "") == "first" else None
+                asked = texts[i].asked
+                place = first if asked is None else texts[i].places[asked][0]
+                row[0] = row[: len(texts[i].ids)].mean(0) if place is None else row[place]
+            return arrived[:, 0]
+
+        return _by_word(texts, _in_batches(texts, read))
 
     def maps(self, texts: Sequence[TextInWords]) -> Float[Tensor, "layers texts heads query key"]:
         """The weights of all attentions."""
         with watched(self.attentions) as maps:
-            self.model(self.ids(texts))
+            self.read(texts)
         return torch.stack(maps)
 
     def evidence(
@@ -165,14 +173,10 @@ class LabelReader:
     ) -> dict[str, list[Float[NDArray, " words"]]]:
         """By each way that the model allows."""
         found = {GRADIENT: self.gradient_times_input(texts, labels)}
-        if self.attentions:
-            found[ATTENTION] = self.attention(texts)
-        return found
+        return found | ({ATTENTION: self.attention(texts)} if self.attentions else {})
 
 
-def rollout(
-    maps: Float[Tensor, "layers batch length length"],
-) -> Float[Tensor, "batch length length"]:
+def rollout(maps: Float[Tensor, "layers batch place place"]) -> Float[Tensor, "batch place place"]:
     """How much of each place (column) reaches each place (row) through all layers: half of what a
     layer gives is what came in, half is what its heads (their mean) gathered (eq. 1 and 2)."""
     found = torch.eye(maps.shape[-1], device=maps.device).expand(maps.shape[1:])
@@ -187,20 +191,25 @@ def named(scores: Float[NDArray, " words"], k: int) -> list[int]:
     return found
 
 
-def batches(texts: Sequence[TextInWords]) -> Iterator[list[int]]:
-    """The numbers of texts that are read together, alike in length."""
+def _in_batches(
+    texts: Sequence[TextInWords], read: Callable[[list[int]], Tensor]
+) -> list[NDArray[Any]]:
+    """A row of each text, read with others that are about as long."""
     order = sorted(range(len(texts)), key=lambda i: len(texts[i].ids))
+    found: dict[int, NDArray[Any]] = {}
     for first in range(0, len(order), BATCH):
-        yield order[first : first + BATCH]
+        some = order[first : first + BATCH]
+        found |= dict(zip(some, read(some).detach().cpu().numpy(), strict=True))
+    return [found[i] for i in range(len(texts))]
 
 
 def _by_word(
-    some: Sequence[int], texts: Sequence[TextInWords], by_place: NDArray[Any]
-) -> dict[int, NDArray[Any]]:
-    return {
-        i: np.array([row[[*places]].sum() for places in texts[i].places])
-        for i, row in zip(some, by_place, strict=True)
-    }
+    texts: Sequence[TextInWords], rows: Sequence[NDArray[Any]]
+) -> list[Float[NDArray, " words"]]:
+    return [
+        np.array([row[[*places]].sum() for places in text.places])
+        for text, row in zip(texts, rows, strict=True)
+    ]
 
 
 @contextmanager
@@ -212,9 +221,10 @@ def _leaves(model: nn.Module, *, norms_held: bool) -> Iterator[list[Tensor]]:
         leaves.append(output.detach().requires_grad_())
         return leaves[-1]
 
-    embedding: Any = model.encoder.embedding  # type: ignore[union-attr]
+    encoder: Any = model.encoder
+    inputs = filter(None, (encoder.embedding, getattr(model, "spelling", None)))
     norms = [one for one in model.modules() if isinstance(one, nn.LayerNorm) and norms_held]
-    hooks = [embedding.register_forward_hook(keep)]
+    hooks = [one.register_forward_hook(keep) for one in inputs]
     hooks += [one.register_forward_hook(_held) for one in norms]
     try:
         with torch.backends.cudnn.flags(enabled=False):  # its LSTM has gradients in training alone

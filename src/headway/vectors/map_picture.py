@@ -2,7 +2,6 @@
 
 import re
 import textwrap
-import warnings
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
@@ -14,7 +13,7 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 
 from headway.pages import STYLE
-from headway.plots import INK, STYLES, as_svg
+from headway.plots import INK, STYLES, as_svg, fonts
 from headway.vectors.word_map import WordMap
 
 if TYPE_CHECKING:
@@ -28,11 +27,6 @@ _LIGHT = dict(re.findall(r"--(\w+): (#\w+)", STYLE.partition("@media")[0]))
 """The colours of pages in the light."""
 _GAPS = (3.0, 9.0, 17.0, 27.0, 39.0)
 _WAYS = [(x, y) for x, y in product((1, 0, -1), (0, 1, -1)) if (x, y) != (0, 0)]
-_FAMILIES = (
-    "DejaVu Sans", "Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "PingFang SC",
-    "Microsoft YaHei", "Arial Unicode MS", "Noto Sans",
-)  # fmt: skip
-"""Fonts, where a machine has them: a letter is of the first one that has it."""
 
 
 def map_figure(found: WordMap, title: str, *, random: bool = False) -> str:
@@ -51,19 +45,10 @@ def save_map(found: WordMap, path: Path, title: str, glyphs: Path) -> int:
 
     `glyphs` is a font of Chinese, for machines that have none.
     """
-    import matplotlib
     from matplotlib.figure import Figure
-    from matplotlib.font_manager import fontManager
 
-    if "Noto Sans CJK SC" not in fontManager.get_font_names():
-        fontManager.addfont(glyphs)
-    families = [one for one in _FAMILIES if one in fontManager.get_font_names()]
     figure = Figure(((WIDE + SMALL + 30) / 72, (HIGH + 40) / 72), 150, facecolor=_LIGHT["paper"])
-    with (
-        matplotlib.rc_context({"font.family": families}),
-        warnings.catch_warnings(record=True) as warned,
-    ):
-        warnings.simplefilter("always")
+    with fonts(glyphs) as lacking:
         large = _axes(figure, (0.0, 0.0), (WIDE, HIGH))
         small = _axes(figure, (WIDE + 20, HIGH - SMALL - 10), (SMALL, SMALL))
         title += _nameless(_draw(large, found, _LIGHT))
@@ -74,7 +59,7 @@ def save_map(found: WordMap, path: Path, title: str, glyphs: Path) -> int:
         lines = [line for told, _ in found.told() for line in textwrap.wrap(told, 64)]
         small.text(0, -14, "\n".join(lines), va="top", linespacing=1.6, fontsize=9, **ink)
         figure.savefig(path, format="png")
-    return len({str(one.message) for one in warned if "missing from" in str(one.message)})
+    return len(lacking)
 
 
 def _axes(figure: "Figure", corner: tuple[float, float], size: tuple[float, float]) -> "Axes":
