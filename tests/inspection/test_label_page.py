@@ -3,26 +3,16 @@
 import json
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 from everyday_run import command
-from topics import lines, topic_of
+from labelled_run import train_labelled, write_labelled
 
 from headway.core.run_folder import RunFolder
 from headway.inspection.opened_labellers import classifier
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 HOSTILE = "<script>alert(1)</script> & \"quotes' </title> ship"
-
-
-def write_labelled(path: Path, n: int, seed: int) -> Path:
-    """Sentences under the name of their topic."""
-    rows = lines(n, seed)
-    topics = [next(filter(None, map(topic_of, row.split()))) for row in rows]
-    text = "".join(f"{topic}\t{row}\n" for topic, row in zip(topics, rows, strict=True))
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +24,7 @@ def files(tmp_path_factory):
 @pytest.fixture(scope="module")
 def run(files, tmp_path_factory):
     out = tmp_path_factory.mktemp("runs") / "topics"
-    sizes = ("--model.d-model=16", "--model.d-ff=16", "--model.layers=2", "--model.heads=2")
-    steps = ("--training.max-steps=60", "--training.learning-rate=0.01", "--text.unit=words")
-    names = ("--corpus", str(files[0]), "--valid-corpus", str(files[1]), "--out", str(out))
-    done = command("train", "--task", "classification", *names, *sizes, *steps)
-    assert done.status == 0, done.err
+    train_labelled(out, *files)
     return out
 
 

@@ -6,4 +6,5 @@ VERBS = {
     "evaluate": "headway.commands.labelling:evaluate_labelled",
     "evaluate labels": "headway.classification.predicting:evaluated",
     "inspect page": "headway.inspection.opened_labellers:page_of_classifier",
+    "compare": "headway.study.compared_labellers:classifier",
 }

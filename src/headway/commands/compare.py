@@ -32,7 +32,8 @@ def compare(
     Parameters
     ----------
     runs
-        Folders of two trained runs or more, all of one task: translators, or language models.
+        Folders of two trained runs or more, all of one task: translators, language models, or runs
+        that label.
     source
         For translators: file of test texts, one a line; with --reference.
     reference
@@ -41,7 +42,7 @@ def compare(
         Which tag stands before each text of --source, for the runs that read tags (train --pairs
         F:tag=NAME).
     corpus
-        For language models: test text, one or several files.
+        For language models: test text, one or several files. For runs that label: labelled files.
     texts
         How many of the texts stand side by side; 0: none, for a page that others may see.
     page

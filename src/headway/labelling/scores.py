@@ -4,8 +4,8 @@ Shares have Wilson's interval, which is right for 0 % and 100 % too; F1 has that
 examples, as nothing else is known of it. A figure's `signature` says which.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,6 +77,8 @@ class LabelScores:
     calibration: LabelCalibration | None = None
     notes: tuple[str, ...] = ()
     """Whatever else should be known of these figures, a sentence each."""
+    statistics: Mapping[str, SentenceStatistics] = field(default_factory=dict)
+    """The counts of each example behind some figures, for paired tests."""
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON; the figures by their names."""
@@ -121,12 +123,28 @@ class Resampling:
         return f"bootstrap, 95 %, {self.n_bootstrap:,} resamples, seed {self.seed}"
 
 
+def by_example(
+    counts: Float[np.ndarray, "examples numbers"], formula: Callable[[Counted], Counted]
+) -> SentenceStatistics:
+    """A figure of summed counts; `formula` takes `[draws, numbers]`, and gives percent."""
+    return SentenceStatistics(counts, formula, Resampling())
+
+
 def bootstrapped(
     counts: Float[np.ndarray, "examples numbers"], formula: Callable[[Counted], Counted]
 ) -> Score:
-    """A figure of summed counts with its interval, examples drawn with replacement; `formula` takes
-    `[draws, numbers]` and gives percent, `[draws]`."""
-    return with_interval(SentenceStatistics(counts, formula, Resampling()))
+    """The same with its interval, examples drawn with replacement."""
+    return with_interval(by_example(counts, formula))
+
+
+def mean_right(counts: Counted) -> Counted:
+    """The share that is right, in percent, of how many are and how many there are."""
+    return np.asarray(100.0 * counts[:, 0] / counts[:, 1])
+
+
+def _statistics(right: NDArray[Any], counts: Counted) -> dict[str, SentenceStatistics]:
+    each = np.stack([right, np.ones(len(right))], 1)
+    return {"accuracy": by_example(each, mean_right), "f1": by_example(counts, macro_f1)}
 
 
 def f1_of(right: NDArray[Any], said: NDArray[Any], there: NDArray[Any]) -> Counted:
@@ -209,6 +227,7 @@ def one_label_scores(
             f"always {labels[int(often.argmax())]!r}, the most frequent label, would be right in "
             f"{100 * often.max() / max(n, 1):.2f} % of cases",
         ),
+        statistics=_statistics(right, counts),
     )
 
 
@@ -235,6 +254,7 @@ def several_labels_scores(
         rows_of(counts, labels),
         len(there),
         calibration=calibration(sure, (there == said).ravel()),
+        statistics=_statistics((there == said).all(1), counts),
     )
 
 

@@ -1,0 +1,106 @@
+"""Runs that label, in a comparison: they label the same examples."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headway.classification.predicting import TextClassifier
+from headway.classification.reading import read_labelled
+from headway.core.disk import checksum, digest
+from headway.core.errors import ConfigError, DataError
+from headway.labelling.data import held_out
+from headway.labelling.scores import LabelScores, one_label_scores
+from headway.study.compared_runs import (
+    ComparisonRequest,
+    Entrant,
+    Figure,
+    Rows,
+    RunResults,
+    Work,
+    refuse_changed,
+)
+
+
+def classifier(request: ComparisonRequest) -> Entrant:
+    """A run of text classification; a label that it does not know is one that it gets wrong."""
+    used = TextClassifier.load(request.run)
+    settings, vocabulary, model, _ = used.opened
+
+    def read(files: Sequence[Path]) -> Rows:
+        return [(row.text, row.labels[0]) for row in read_labelled(files)]
+
+    def begin(rows: Rows) -> Work:
+        texts = [text for text, _ in rows]
+        known = vocabulary.labels
+        names = (*known, *sorted({label for _, label in rows} - {*known}))
+
+        def examined(probs: Any) -> RunResults:
+            there = np.array([names.index(label) for _, label in rows])
+            wide = np.pad(probs, ((0, 0), (0, len(names) - len(known))))
+            said = [f"{known[int(one.argmax())]} {one.max():.2f}" for one in probs]
+            return results(one_label_scores(there, wide, names), rows, known, said.__getitem__)
+
+        return Work(
+            lambda: used.probabilities(texts), lambda i: used.probabilities([texts[i]]), examined
+        )
+
+    return _entrant(request, settings, model, read, begin)
+
+
+def _entrant(
+    request: ComparisonRequest,
+    settings: Any,
+    model: Any,
+    read: Callable[[Sequence[Path]], Rows],
+    begin: Callable[[Rows], Work],
+) -> Entrant:
+    """A run, and the examples that it may be measured on: those of --corpus, or what it was
+    validated on.
+
+    Raises:
+        ConfigError: other files are given, or a tag.
+        DataError: files cannot be read, or those that it was validated on have changed.
+    """
+    given = {f"--{name}": files for name, files in request.files.items() if name != "corpus"}
+    if given or request.tag is not None:
+        raise ConfigError(
+            f"runs that label are compared on --corpus F; got {next(iter(given), '--tag')}. Leave "
+            "it out."
+        )
+    files = request.files.get("corpus", ())
+    data = settings.data
+    own = [] if files else [*(data.valid_corpus or data.corpus)]
+    try:
+        refuse_changed(request.run, {str(path): checksum(path) for path in own})
+        rows = read(files or own)
+    except (OSError, DataError) as error:
+        raise DataError(f"{error} Or give a test set: --corpus F.") from None
+    if not files and not data.valid_corpus:
+        _, rows = held_out(rows, settings.runtime.seed, "examples")
+    return Entrant(
+        model=model,
+        rows=rows,
+        row="example",
+        rows_are="examples of the test files" if files else "validation examples",
+        begin=begin,
+        stand_alone=True,
+        shown=lambda row: (row[0], row[1]),
+    )
+
+
+def results(
+    scores: LabelScores, rows: Rows, labels: Sequence[str], output: Callable[[int], str]
+) -> RunResults:
+    """What came of some examples; figures are ranked where examples and labels are the same."""
+    fingerprint = digest([list(row) for row in rows])[:12]
+    held = {
+        "the test set": f"{len(rows):,} examples, {fingerprint}",
+        "the set of labels": ", ".join(labels),
+    }
+    figures = [
+        Figure(f"{name.replace('_', '-')}, %", one, True, held, tested=one.formula)
+        for name, one in scores.statistics.items()
+    ]
+    return RunResults(figures, output)
