@@ -7,14 +7,14 @@ import text_run
 import torch
 from everyday_run import Finished, command, left_behind
 from safetensors.torch import load_file
-from topics import TOPICS, lines, topic_of
+from topics import lines, topic_of
 
 from headway.core.run_folder import RunFolder
-from headway.earlier_translators.recurrent import RecurrentTranslator
+from headway.core.trainer import Trainer
 from headway.labelling.labeller import Labeller
 from headway.labelling.pooling import PoolingHead
 from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
-from headway.models import Transformer, TransformerConfig
+from headway.models import Transformer
 from headway.nn.encoder import Encoder, EncoderConfig
 from headway.nn.positioned import PositionedConfig
 from headway.runs.transfer import trunk_brought, whole_parts
@@ -132,14 +132,21 @@ def test_a_classifier_of_other_labels_draws_its_head_anew(files, tmp_path):
     assert "of the parent not used (head)" in told(done)
 
 
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--reinit=encoder.0", "--freeze=embedding", "--training.layer-decay=0.8"),
+        ("--training.lora-rank=4",),
+        ("--freeze=encoder", "--training.unfreeze-at=0.7"),
+    ],
+    ids=["drawn anew, frozen, slower", "adapters", "waiting"],
+)
 def test_a_run_that_began_with_another_task_resumes_to_the_bit(
-    files, everyday_run, tmp_path, monkeypatch
+    files, everyday_run, tmp_path, monkeypatch, flags
 ):
-    from headway.core.errors import StoppedError
-    from headway.core.trainer import Trainer
-
-    flags = (f"--init-from={everyday_run}", "--reinit=encoder.0", "--freeze=embedding")
-    assert classify(files / "labels.tsv", tmp_path / "whole", *flags).status == 0
+    flags = (f"--init-from={everyday_run}", *flags)
+    done = classify(files / "labels.tsv", tmp_path / "whole", *flags)
+    assert done.status == 0, done.err
     with monkeypatch.context() as patch:
         advance = Trainer.advance
 
@@ -152,7 +159,9 @@ def test_a_run_that_began_with_another_task_resumes_to_the_bit(
         assert done.status == 130, done.err
     assert command("train", "--out", str(tmp_path / "stopped"), "--resume").status == 0
     assert left_behind(tmp_path / "stopped") == left_behind(tmp_path / "whole")
-    assert StoppedError
+    names = load_file(tmp_path / "whole" / "model.safetensors").keys()
+    assert names == begun(tmp_path / "whole").keys()
+    assert not [name for name in names if "lora" in name]
 
 
 def test_what_contradicts_the_trunk_is_refused(files, everyday_run, tmp_path):
@@ -162,8 +171,11 @@ def test_what_contradicts_the_trunk_is_refused(files, everyday_run, tmp_path):
         ("--model.layers=2", "[model] layers is 1 in"),
         ("--freeze=encoder.3", "encoder has layers 0 to 0, got 'encoder.3'. Try encoder.0-0"),
         ("--reinit=hed", "got 'hed'. Did you mean 'head'?"),
+        ("--training.lora-rank=4 --reinit=encoder.0", "are drawn anew encoder.layers.0.self_atten"),
+        ("--training.lora-rank=99", "at most the size of the matrices, 32; got 99"),
     ):
-        done = classify(files / "labels.tsv", tmp_path / "run", f"--init-from={everyday_run}", flag)
+        flags = (f"--init-from={everyday_run}", *flag.split())
+        done = classify(files / "labels.tsv", tmp_path / "run", *flags)
         assert done.status == 2
         assert why in done.err
         assert not (tmp_path / "run" / "config.toml").exists()
@@ -206,6 +218,14 @@ def test_parts_are_named_as_shortly_as_they_are_whole():
     all_ = ["encoder.layers.0.a", "encoder.layers.0.b", "encoder.layers.1.a", "head.a", "head.b"]
     assert whole_parts(all_[:3], all_) == ["encoder"]
     assert whole_parts([*all_[:2], *all_[3:]], all_) == ["encoder.layers.0", "head"]
-    assert not hasattr(RecurrentTranslator, "trunk")
-    assert TOPICS
-    assert TransformerConfig
+
+
+def test_what_is_drawn_anew_is_as_a_new_model_has_it(files, everyday_run, tmp_path):
+    """Other than the parent's, and of the variance that Glorot and Bengio give such a matrix."""
+    flags = (f"--init-from={everyday_run}", "--reinit=encoder.0", "--training.max-steps=2")
+    assert classify(files / "labels.tsv", tmp_path / "run", *flags).status == 0
+    child, parent = begun(tmp_path / "run"), load_file(everyday_run / "model.safetensors")
+    for name in ("self_attention.to_query", "feed_forward.to_inner"):
+        drawn, had = child[f"encoder.layers.0.{name}.weight"], parent[f"encoder.0.{name}.weight"]
+        assert not torch.equal(drawn, had)
+        assert drawn.var().item() == pytest.approx(2 / sum(drawn.shape), rel=0.15)

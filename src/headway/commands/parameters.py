@@ -1,6 +1,6 @@
 """`headway parameters`: how large a model is and what it costs, before anything is trained."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -78,6 +78,7 @@ def parameters(
     json
         Print one JSON object.
     """
+    from headway.operations.frozen import sizes_of_parts
     from headway.study.cost_table import Costs
     from headway.study.operation_counting import count, parts_of
     from headway.tasks import brought, verbs
@@ -98,9 +99,9 @@ def parameters(
     import torch
 
     with torch.device("meta"):
-        parts = parts_of(build())
+        parts, names = parts_of(build()), sizes_of_parts(build())
     if "count" not in verbs(spec.name):
-        print_parts(found, parts, json=json)
+        print_parts(found, parts, names, json=json)
         return
     of_task = brought(spec.name, "count", model)
     costs = Costs(
@@ -112,10 +113,19 @@ def parameters(
         of_task.rows,
     )
     if json:
-        described_as = {**costs.as_dict(), "assumed": found.assumed}
+        described_as = {**costs.as_dict(), "names": names, "assumed": found.assumed}
         print_json(described_as)
         return
-    print("\n".join([*costs.lines(), *found.assumed]))
+    print("\n".join([*costs.lines(), "", *names_told(names), *found.assumed]))
+
+
+def names_told(names: "Mapping[str, int]") -> list[str]:
+    """What --freeze and --reinit take."""
+    widest = max(map(len, names))
+    return [
+        "names for --freeze and --reinit",
+        *(f"  {name:<{widest}}  {n:>13,}" for name, n in names.items()),
+    ]
 
 
 def lengths(settings: "Settings", batch: int | None, length: int | None) -> "Lengths":
@@ -194,13 +204,15 @@ def task_with_preset(preset: str, task: str | None) -> "TaskSpec":
     )
 
 
-def print_parts(found: UnbuiltModel, parts: "Sequence[ModelPart]", *, json: bool) -> None:
+def print_parts(
+    found: UnbuiltModel, parts: "Sequence[ModelPart]", names: "Mapping[str, int]", *, json: bool
+) -> None:
     """The parts of a model whose operations are not counted."""
     n_parameters, kind = sum(part.parameters for part in parts), found.settings.model_type
     if json:
         described_as = {"name": found.name, "type": kind, "vocabulary": len(found.vocabulary)}
         of_parts = [part._asdict() for part in parts]
-        whole = {**described_as, "parameters": n_parameters, "parts": of_parts}
+        whole = {**described_as, "parameters": n_parameters, "parts": of_parts, "names": names}
         print_json({**whole, "assumed": found.assumed})
         return
     print(
@@ -208,8 +220,8 @@ def print_parts(found: UnbuiltModel, parts: "Sequence[ModelPart]", *, json: bool
         f"{n_parameters:,} parameters, {4 * n_parameters / 1e6:,.1f} MB in float32"
     )
     for part in parts:
-        print(f"{part.name:<20} {part.parameters:>15,}")
-    print("\n".join(found.assumed))
+        print(f"{part.name:<40} {part.parameters:>13,}")
+    print("\n".join(["", *names_told(names), *found.assumed]))
 
 
 def print_counted(found: UnbuiltModel, *, json: bool) -> None:

@@ -66,10 +66,11 @@ def trainer_of(
     dtype: torch.dtype,
     reporter: Reporter,
     callbacks: Sequence[Callback] = (),
+    of_kind: Callable[..., FlatAdam] = FlatAdam,
 ) -> Trainer[AnyTask]:
     """Adam for a model, and its trainer; parameters that need no gradient stay as they are."""
     betas, epsilon = (settings.adam_beta1, settings.adam_beta2), settings.adam_epsilon
-    optimizer = FlatAdam(model, dtype, betas=betas, epsilon=epsilon)
+    optimizer = of_kind(model, dtype, betas=betas, epsilon=epsilon)
     return Trainer(
         model, eval_model, optimizer, task, folder, settings, reporter=reporter, callbacks=callbacks
     )

@@ -55,6 +55,13 @@ def in_words(model: nn.Module, parts: Sequence[str]) -> str:
             shared += [" = ".join(names)] if len(names := dict.fromkeys(tops)) > 1 else []
     told = ", ".join(f"{name} {n:,}" for name, n in change.items())
     one = "".join(f"; one matrix: {names}" for names in shared)
+    if ENCODER in ",".join(parts).split(","):
+        learns = (
+            f"{name}." for name, parameter in all_parameters(model) if parameter.requires_grad
+        )
+        places = tuple(f"{place}." for place in trunk_of(model).values())
+        read = dict.fromkeys(name.partition(".")[0] for name in learns if name.startswith(places))
+        one += f"; not {', '.join(read)}: name them as well" if read else ""
     return f"{stay:,} parameters stay as they are ({', '.join(parts)}{one}); these change: {told}"
 
 
@@ -73,6 +80,30 @@ def trunk_of(model: Any) -> Mapping[str, str]:
     """Where the parts of a model's trunk are, by the names that all trunks share; empty for a model
     that does not say."""
     found: Mapping[str, str] = getattr(model, "trunk", {})
+    return found
+
+
+def sizes_of_parts(model: nn.Module) -> dict[str, int]:
+    """The names that `places_of` knows, from the top two floors of a model and its stacks of layers
+    (`encoder.0-3`), with how many parameters each has."""
+    counts = Counter[str]()
+    for name, parameter in all_parameters(model):
+        top, *below = prefixes(name)
+        counts[top] += parameter.numel()
+        layer = re.match(r"(.+?)(?:\.layers)?\.(\d+)\.", name)
+        if layer:
+            counts[f"{layer[1]}.{layer[2]}"] += parameter.numel()
+        elif len(below) > 1:
+            counts[below[0]] += parameter.numel()
+    found: dict[str, int] = {}
+    for name, n in counts.items():
+        stack, _, number = name.rpartition(".")
+        if not number.isdecimal():
+            found[name] = n
+        elif f"{stack}.{int(number) + 1}" not in counts:
+            found[f"{stack}.0-{number}" if int(number) else name] = sum(
+                counts[f"{stack}.{one}"] for one in range(int(number) + 1)
+            )
     return found
 
 

@@ -15,7 +15,7 @@ from headway.core.schedules import DECAYING
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Callback
 from headway.core.training_settings import TrainingSettings
-from headway.operations.option_errors import nothing_to_draw_anew, two_beginnings
+from headway.operations.option_errors import refuse_unsound_tuning, two_beginnings
 
 _LONGEST_DAYS = 3_650
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -45,9 +45,15 @@ class PlannedTraining(TrainingSettings):
     init_embedding: str = ""
     """A file of word vectors, or a run that has some, which the token embeddings begin with."""
     freeze: tuple[str, ...] = ()
-    """Parts whose weights stay as they are, by how their names begin: `encoder`, `encoder.0`."""
+    """Parts whose weights stay as they are: `embedding`, `encoder`, `encoder.0-3`."""
+    unfreeze_at: float = 0.0
+    """The share of the updates after which these learn, too; 0: never."""
     reinit: tuple[str, ...] = ()
     """Parts that are drawn anew although `init_from` has them."""
+    layer_decay: float = 1.0
+    """The learning rate is multiplied by this for each layer further from the head."""
+    lora_rank: int = 0
+    """After init_from: of the trunk only adapters of this rank are learned (LoRA); 0: all of it."""
     held_back: float = 1.0
     """After init_from: the learning rate is multiplied by this where few of the old pairs are seen
     again. Filled in."""
@@ -56,12 +62,17 @@ class PlannedTraining(TrainingSettings):
         super().__post_init__()
         refuse_below(self, {"within_s": 0, "closing_s": 0, "held_back": 0.001})
         refuse_beyond(self, _MOST)
-        if self.reinit and not self.init_from:
-            raise nothing_to_draw_anew()
+        if self.tunes_parts or self.reinit:
+            refuse_unsound_tuning(self)
         if self.init_embedding and self.init_from:
             raise two_beginnings()
         if self.budget or self.plans:
             refuse_unsound(self)
+
+    @property
+    def tunes_parts(self) -> bool:
+        """Whether not all weights learn alike."""
+        return bool(self.freeze or self.unfreeze_at or self.layer_decay != 1 or self.lora_rank)
 
     def place(self, step: int) -> int | float:
         """Where in the schedule of `max_steps` an update stands, after the plans that were made."""

@@ -92,8 +92,9 @@ FLAGS = {
     ),
     "init_from": ShortFlag(
         "training",
-        "A finished run to begin with: its weights, sub-words and shape. With your own --pairs a "
-        "general model becomes your own; its first score is said, and kept if nothing is better.",
+        "A finished run to begin with, of any task: its weights, sub-words and shape. With your "
+        "own --pairs a general model becomes your own; its first score is said, and kept if "
+        "nothing is better.",
     ),
     "old_share": ShortFlag(
         "data",
@@ -112,7 +113,9 @@ FLAGS = {
     ),
     "freeze": ShortFlag(
         "training",
-        "Part(s) of the model that stay as they are, such as encoder, decoder.0 or embedding.",
+        "Part(s) of the model that stay as they are, such as embedding, encoder or encoder.0-3 "
+        "(headway parameters RUN lists them); for a share of the updates with "
+        "--training.unfreeze-at 0.3.",
         many=True,
     ),
     "reinit": ShortFlag(

@@ -4,6 +4,7 @@ The other way to learn is to count, as n-gram models do: see `headway.runs.task_
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,13 +17,13 @@ from headway.core.run_folder import RunFolder
 from headway.core.tensor_files import load_tensors
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Callback, Reporter
-from headway.operations import frozen
 from headway.operations.recovery import bring_up_to_date, put_right
 from headway.operations.time_budget import TIME_BUDGET, PlannedTraining
 from headway.runs import fitting, initial_embedding, parent
 from headway.runs.console import ConsoleReporter, stop_on_signal
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Learned, Learner, Run
+from headway.runs.tuned_adam import UNFREEZE, TunedAdam
 
 ALWAYS = (Callback(load_state_dict=bring_up_to_date), Callback(on_error=put_right))
 """What hangs on every training; each is entered only when something is wrong, or old."""
@@ -33,7 +34,7 @@ def fit(run: Run) -> Settings:
     training = run.settings.training
     if training.init_embedding:
         initial_embedding.fit(run)
-    if training.freeze or training.init_from:
+    if training.tunes_parts or training.init_from:
         parent.refuse_unfitting(run, drawn(run))
     return fitting.fit(run, lambda rehearsed: build_trainer(rehearsed, ValidationLines(run.say)))
 
@@ -79,7 +80,7 @@ GRADIENT = Learner(fit, learn)
 def begin(run: Run) -> None:
     """What comes before the first update: frozen parts are told, a parent's weights taken."""
     training = run.settings.training
-    if training.freeze or training.init_from:
+    if training.tunes_parts or training.init_from:
         parent.begin(run)
     if training.init_embedding and not run.trainer.progress.step:
         initial_embedding.begin_with(run)
@@ -114,11 +115,9 @@ def trainer_of(
     reporter: Reporter,
 ) -> Trainer[Any]:
     """The core's, with all that hangs on it: frozen parts, recovery, a time to keep to."""
-    if settings.freeze:
-        frozen.freeze(model, settings.freeze)
-    return train.trainer_of(
-        model, eval_model, task, folder, settings,
-        dtype=dtype,
-        reporter=reporter,
-        callbacks=(*ALWAYS, TIME_BUDGET) if settings.within_s or settings.plans else ALWAYS,
-    )  # fmt: skip
+    callbacks = (*ALWAYS, TIME_BUDGET) if settings.within_s or settings.plans else ALWAYS
+    how: dict[str, Any] = {"dtype": dtype, "reporter": reporter, "callbacks": callbacks}
+    if settings.tunes_parts:
+        how["of_kind"] = partial(TunedAdam, eval_model=eval_model, training=settings)
+        how["callbacks"] = (*callbacks, UNFREEZE)
+    return train.trainer_of(model, eval_model, task, folder, settings, **how)

@@ -17,12 +17,13 @@ from headway.core.run_folder import MODEL, RunFolder
 from headway.core.tensor_files import load_finite, shapes
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Validation
-from headway.operations.frozen import freeze, in_words, names_below, trunk_of
+from headway.operations.frozen import names_below, trunk_of
 from headway.operations.shipped import open_folder
 from headway.runs.loading import fitting_vocabulary
 from headway.runs.settings import Settings, task_of, upgraded
 from headway.runs.task_spec import Run, Say, TaskSpec
 from headway.runs.transfer import Brought, beginning, meeting, same_task_brought, trunk_brought
+from headway.runs.tuned_adam import prepare, tuned
 
 FREE_OF_MODEL = frozenset(
     "dropout attention_dropout activation_dropout variational residual_gain".split()
@@ -241,7 +242,9 @@ def refuse_unfitting(run: Run, model: nn.Module) -> None:
     shapes are read."""
     training = run.settings.training
     names_below(training.reinit, model, option="--reinit")
-    freeze(model, training.freeze)
+    names_below(training.freeze, model, option="--freeze")
+    fresh = saved_tensors(model)
+    prepare(model, training)
     if not any(parameter.requires_grad for parameter in model.parameters()):
         raise ConfigError(
             f"training needs a weight that may change; --freeze {' '.join(training.freeze)} leaves "
@@ -251,14 +254,20 @@ def refuse_unfitting(run: Run, model: nn.Module) -> None:
         found = shapes(Path(training.init_from) / MODEL)
         weights = {name: torch.empty(size, device="meta") for name, (_, size) in found.items()}
         brought = run.parent.brought(weights, model, run)
-        beginning(saved_tensors(model), brought.weights, training.reinit, model, brought.left)
+        drawn = beginning(fresh, brought.weights, training.reinit, model, brought.left).drawn
+        still = [name for name in drawn if not fresh[name].requires_grad]
+        if training.lora_rank and still:
+            raise ConfigError(
+                "adapters are laid on what a parent has learned; of this model are drawn anew "
+                f"{', '.join(still[:4])}. Leave --training.lora-rank out."
+            )
 
 
 def begin(run: Run) -> None:
     """What comes before the first update: frozen parts are told, the weights taken."""
     training, trainer = run.settings.training, run.trainer
-    if training.freeze:
-        run.say(in_words(trainer.model, training.freeze))
+    if training.tunes_parts:
+        run.say(tuned(trainer.model, training))
     if training.init_from and not trainer.progress.validated:
         begin_with(run)
 
