@@ -216,6 +216,12 @@ def test_layers_are_named_by_ranges_whatever_their_stack_is_called():
             names_below([part], model, option="--freeze")
 
 
+def plain_stack() -> nn.Module:
+    """A model that says of no trunk, with layers that are named by their numbers."""
+    stack = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 3))
+    return nn.ModuleDict({"stack": stack, "out": nn.Linear(3, 1)})
+
+
 @pytest.mark.parametrize("made", [labeller, plain_stack])
 def test_each_name_that_is_listed_is_one_that_freezing_takes(made):
     model = made()
