@@ -4,7 +4,6 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from headway.core.errors import ConfigError
 from headway.core.setting_errors import suggestion
@@ -103,40 +102,6 @@ def only_for_sampling(key: str, method: str) -> ConfigError:
         f"decoding.{key} is a setting of sampling; got it with method {method}, where it changes "
         f"nothing. Add --method sampling, or leave it out."
     )
-
-
-def refuse_unsound_tuning(training: Any) -> None:
-    """Raise ConfigError for what cannot be meant, of settings of how parts learn."""
-    if training.reinit and not training.init_from:
-        raise ConfigError(
-            "--reinit names parts of the run that --init-from names; there is none. "
-            "Leave --reinit out: every weight is drawn anew."
-        )
-    if not 0 < training.layer_decay <= 1:
-        raise ConfigError(
-            f"layer_decay is above 0 and at most 1; got {training.layer_decay:g}. Try 0.9."
-        )
-    if not 0 <= training.unfreeze_at < 1:
-        raise ConfigError(
-            "unfreeze_at is a share of the updates, from 0 to below 1; got "
-            f"{training.unfreeze_at:g}. Try 0.3."
-        )
-    if training.unfreeze_at and not training.freeze:
-        raise ConfigError(
-            "unfreeze_at says when frozen parts begin to learn; none is frozen. Add --freeze "
-            "encoder, or leave --training.unfreeze-at out."
-        )
-    if training.lora_rank < 0 or (training.lora_rank and not training.init_from):
-        raise ConfigError(
-            "adapters (LoRA) of a rank of 1 or more are laid on the weights that --init-from has; "
-            f"got a rank of {training.lora_rank}, and "
-            f"{training.init_from or 'no run to begin with'}. Leave --training.lora-rank out."
-        )
-    if training.lora_rank and training.unfreeze_at:
-        raise ConfigError(
-            "below adapters the trunk stays to the end; got lora_rank and unfreeze_at. Leave one "
-            "of them out."
-        )
 
 
 def two_beginnings() -> ConfigError:

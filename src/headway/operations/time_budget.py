@@ -14,8 +14,8 @@ from headway.core.errors import ConfigError, refuse_below, refuse_beyond
 from headway.core.schedules import DECAYING
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Callback
-from headway.core.training_settings import TrainingSettings
-from headway.operations.option_errors import refuse_unsound_tuning, two_beginnings
+from headway.operations.learning_parts import LearningParts, refuse_unsound
+from headway.operations.option_errors import two_beginnings
 
 _LONGEST_DAYS = 3_650
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -29,7 +29,7 @@ lost by one that stays is made up for by a plan nearer to the end."""
 
 
 @dataclass(frozen=True)
-class PlannedTraining(TrainingSettings):
+class PlannedTraining(LearningParts):
     """Section [training] of a run."""
 
     budget: str = ""
@@ -40,20 +40,6 @@ class PlannedTraining(TrainingSettings):
     """What it leaves for the end, choosing and measuring, at the pace of the first plan."""
     plans: tuple[tuple[int, int], ...] = ()
     """Where max_steps was planned anew: after which update, and to end at which."""
-    init_from: str = ""
-    """A finished run, whose weights this one begins with."""
-    init_embedding: str = ""
-    """A file of word vectors, or a run that has some, which the token embeddings begin with."""
-    freeze: tuple[str, ...] = ()
-    """Parts whose weights stay as they are: `embedding`, `encoder`, `encoder.0-3`."""
-    unfreeze_at: float = 0.0
-    """The share of the updates after which these learn, too; 0: never."""
-    reinit: tuple[str, ...] = ()
-    """Parts that are drawn anew although `init_from` has them."""
-    layer_decay: float = 1.0
-    """The learning rate is multiplied by this for each layer further from the head."""
-    lora_rank: int = 0
-    """After init_from: of the trunk only adapters of this rank are learned (LoRA); 0: all of it."""
     held_back: float = 1.0
     """After init_from: the learning rate is multiplied by this where few of the old pairs are seen
     again. Filled in."""
@@ -62,17 +48,18 @@ class PlannedTraining(TrainingSettings):
         super().__post_init__()
         refuse_below(self, {"within_s": 0, "closing_s": 0, "held_back": 0.001})
         refuse_beyond(self, _MOST)
-        if self.tunes_parts or self.reinit:
-            refuse_unsound_tuning(self)
+        if (
+            self.freeze
+            or self.unfreeze_at
+            or self.reinit
+            or self.layer_decay != 1
+            or self.lora_rank
+        ):
+            refuse_unsound(self)
         if self.init_embedding and self.init_from:
             raise two_beginnings()
         if self.budget or self.plans:
-            refuse_unsound(self)
-
-    @property
-    def tunes_parts(self) -> bool:
-        """Whether not all weights learn alike."""
-        return bool(self.freeze or self.unfreeze_at or self.layer_decay != 1 or self.lora_rank)
+            refuse_unsound_plans(self)
 
     def place(self, step: int) -> int | float:
         """Where in the schedule of `max_steps` an update stands, after the plans that were made."""
@@ -98,7 +85,7 @@ def seconds(budget: str) -> float | None:
     raise ConfigError(f"A budget is a time with its unit, like 90s, 30m or 1h30m; got {budget!r}.")
 
 
-def refuse_unsound(settings: PlannedTraining) -> None:
+def refuse_unsound_plans(settings: PlannedTraining) -> None:
     """Raise ConfigError for a budget that is no time, and for plans that nobody can have made."""
     seconds(settings.budget)
     last, end = 0, settings.max_steps

@@ -34,7 +34,7 @@ def fit(run: Run) -> Settings:
     training = run.settings.training
     if training.init_embedding:
         initial_embedding.fit(run)
-    if training.tunes_parts or training.init_from:
+    if in_parts(training) or training.init_from:
         parent.refuse_unfitting(run, drawn(run))
     return fitting.fit(run, lambda rehearsed: build_trainer(rehearsed, ValidationLines(run.say)))
 
@@ -80,10 +80,15 @@ GRADIENT = Learner(fit, learn)
 def begin(run: Run) -> None:
     """What comes before the first update: frozen parts are told, a parent's weights taken."""
     training = run.settings.training
-    if training.tunes_parts or training.init_from:
+    if in_parts(training) or training.init_from:
         parent.begin(run)
     if training.init_embedding and not run.trainer.progress.step:
         initial_embedding.begin_with(run)
+
+
+def in_parts(training: PlannedTraining) -> bool:
+    """Whether not all weights learn alike."""
+    return bool(training.freeze or training.layer_decay < 1 or training.lora_rank)
 
 
 # -- the trainer ------------------------------------------------------------------------------
@@ -117,7 +122,7 @@ def trainer_of(
     """The core's, with all that hangs on it: frozen parts, recovery, a time to keep to."""
     callbacks = (*ALWAYS, TIME_BUDGET) if settings.within_s or settings.plans else ALWAYS
     how: dict[str, Any] = {"dtype": dtype, "reporter": reporter, "callbacks": callbacks}
-    if settings.tunes_parts:
+    if in_parts(settings):
         how["of_kind"] = partial(TunedAdam, eval_model=eval_model, training=settings)
         how["callbacks"] = (*callbacks, UNFREEZE)
     return train.trainer_of(model, eval_model, task, folder, settings, **how)

@@ -266,8 +266,8 @@ def refuse_unfitting(run: Run, model: nn.Module) -> None:
 def begin(run: Run) -> None:
     """What comes before the first update: frozen parts are told, the weights taken."""
     training, trainer = run.settings.training, run.trainer
-    if training.tunes_parts:
-        run.say(tuned(trainer.model, training))
+    if said := tuned(trainer.model, training):
+        run.say(said)
     if training.init_from and not trainer.progress.validated:
         begin_with(run)
 

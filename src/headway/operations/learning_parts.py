@@ -1,0 +1,60 @@
+"""Which parts of a model learn, and how fast: settings of [training] that most leave out."""
+
+from dataclasses import dataclass
+
+from headway.core.errors import ConfigError
+from headway.core.training_settings import TrainingSettings
+
+
+@dataclass(frozen=True)
+class LearningParts(TrainingSettings):
+    """Where a training begins, and what of it learns."""
+
+    init_from: str = ""
+    """A finished run, of any task, whose weights this one begins with."""
+    init_embedding: str = ""
+    """A file of word vectors, or a run that has some, which the token embeddings begin with."""
+    freeze: tuple[str, ...] = ()
+    """Parts whose weights stay as they are: `embedding`, `encoder`, `encoder.0-3`."""
+    unfreeze_at: float = 0.0
+    """The share of the updates after which these learn, too; 0: never."""
+    reinit: tuple[str, ...] = ()
+    """Parts that are drawn anew although `init_from` has them."""
+    layer_decay: float = 1.0
+    """The learning rate is multiplied by this for each layer further from the head."""
+    lora_rank: int = 0
+    """After init_from: of the trunk only adapters of this rank learn (LoRA); 0: all of it."""
+
+
+def refuse_unsound(training: LearningParts) -> None:
+    """Raise ConfigError for what cannot be meant, of settings of how parts learn."""
+    if training.reinit and not training.init_from:
+        raise ConfigError(
+            "--reinit names parts of the run that --init-from names; there is none. "
+            "Leave --reinit out: every weight is drawn anew."
+        )
+    if not 0 < training.layer_decay <= 1:
+        raise ConfigError(
+            f"layer_decay is above 0 and at most 1; got {training.layer_decay:g}. Try 0.9."
+        )
+    if not 0 <= training.unfreeze_at < 1:
+        raise ConfigError(
+            "unfreeze_at is a share of the updates, from 0 to below 1; got "
+            f"{training.unfreeze_at:g}. Try 0.3."
+        )
+    if training.unfreeze_at and not training.freeze:
+        raise ConfigError(
+            "unfreeze_at says when frozen parts begin to learn; none is frozen. Add --freeze "
+            "encoder, or leave --training.unfreeze-at out."
+        )
+    if training.lora_rank < 0 or (training.lora_rank and not training.init_from):
+        raise ConfigError(
+            "adapters (LoRA) of a rank of 1 or more are laid on the weights that --init-from has; "
+            f"got a rank of {training.lora_rank}, and "
+            f"{training.init_from or 'no run to begin with'}. Leave --training.lora-rank out."
+        )
+    if training.lora_rank and training.unfreeze_at:
+        raise ConfigError(
+            "below adapters the trunk stays to the end; got lora_rank and unfreeze_at. Leave one "
+            "of them out."
+        )
