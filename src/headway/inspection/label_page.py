@@ -58,12 +58,15 @@ def page_of(inspected: InspectedLabeller, given: str | None, off: Sequence[str])
             f"Say what to look at: {command('inspect', inspected.run, 'a text of your own')}"
         )
     step = max(1, len(own) // N_TESTED)
-    tested = [one for text in own[::step][:N_TESTED] for one in inspected.read(text)]
-    test = deletion_test(inspected.reader, tested) if tested else None
+    tested = [one for text in own[::step][:N_TESTED] for one in inspected.read(text)][:N_TESTED]
+    test = deletion_test(inspected.reader, tested)
     believed = "which to believe is not known: " + (place or "the run's own texts are too short")
     if test is not None:
         believed = f"{test.told()}. Measured on {place}."
-    found = [_told(inspected, one, off) for one in looked_at]
+    found: list[dict[str, Any]] = []
+    for one in looked_at:
+        same = bool(found) and found[-1]["words"] == list(one.words)
+        found.append(_told(inspected, one, off) | ({"attention": []} if same else {}))
     of_test = {} if test is None else test.as_dict()
     told = {"run": str(inspected.run), "texts": found, "deletion": {"told": believed, **of_test}}
     name = f"headway: {inspected.run.resolve().name}"
@@ -86,9 +89,9 @@ def _told(inspected: InspectedLabeller, text: TextInWords, off: Sequence[str]) -
 
     evidence = {way: one[0] for way, one in reader.evidence([text], [best]).items()}
     removed = {}
-    if len(text.words) > K:
+    if len(text.words) - (text.asked is not None) > K:
         for way, scores in evidence.items():
-            gone = named(scores, K)
+            gone = named(scores, K, text.asked)
             after = float(reader.probs([text.without(gone)])[0, best])
             removed[way] = {"words": [text.words[i] for i in gone], "prob": after}
     whole = [part for part in parts_of(reader.model) if not part.endswith("residual")]
@@ -96,7 +99,7 @@ def _told(inspected: InspectedLabeller, text: TextInWords, off: Sequence[str]) -
     broken.sort(key=lambda it: float(it[1][best]))
     return {
         "words": list(text.words),
-        "asked": None if text.asked is None else _word_at(text, text.asked),
+        "asked": text.asked,
         "labels": labelled(probs),
         "evidence": {way: one.tolist() for way, one in evidence.items()},
         "removed": removed,
@@ -105,10 +108,6 @@ def _told(inspected: InspectedLabeller, text: TextInWords, off: Sequence[str]) -
         "off": list(off),
         "without": labelled(without(off)) if off else None,
     }
-
-
-def _word_at(text: TextInWords, place: int) -> int:
-    return next(word for word, places in enumerate(text.places) if place in places)
 
 
 def _attention(reader: LabelReader, text: TextInWords) -> list[list[list[list[float]]]]:
@@ -133,8 +132,8 @@ def _body(name: str, told: Mapping[str, Any]) -> Iterator[str]:
 
 def _text(text: Mapping[str, Any]) -> Iterator[str]:
     best, asked = text["labels"][0], text["asked"]
-    of = "" if asked is None else f" (word {asked + 1})"
-    yield f"<h2>{escape(' '.join(text['words']))}{of}</h2>"
+    of = "" if asked is None else f"{text['words'][asked]}: "
+    yield f"<h2>{escape(of)}{escape(best['label'])} {best['prob']:.2%}</h2>"
     shown = [[one["label"], f"{one['prob']:.2%}"] for one in text["labels"][:12]]
     yield table([["label", "probability"], *shown])
     for way, scores in text["evidence"].items():

@@ -1,7 +1,16 @@
 """Runs that label texts, opened to be looked into."""
 
 import unicodedata
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from headway.classification.predicting import TextClassifier
 from headway.classification.reading import read_labelled
@@ -10,8 +19,18 @@ from headway.core.run_folder import RunFolder
 from headway.inspection.label_page import InspectedLabeller, page_of
 from headway.labelling.evidence import LabelReader, TextInWords, in_words
 from headway.labelling.predictions import InspectionPage, InspectionRequest
+from headway.languages.segmenting import segmenter
 from headway.operations.argument_types import refuse_no_unicode
 from headway.runs.resuming import why_not_read
+from headway.tagging.conll import read_tagged
+from headway.tagging.model import Tagger
+from headway.tagging.pieces import TokenPieces
+from headway.tagging.predicting import WordTagger
+from headway.tagging.schemes import LEARNED, spans_of
+from headway.tagging.spelling import hashed
+
+MOST_ASKED = 8
+"""Spans of a text that are looked at."""
 
 
 def classifier(run: Path) -> InspectedLabeller:
@@ -28,22 +47,75 @@ def classifier(run: Path) -> InspectedLabeller:
         words, places = in_words(text, spans)
         return [TextInWords(ids, words, [[n_first + i for i in word] for word in places])]
 
-    def own_texts() -> tuple[str, list[str]]:
-        files = data.valid_corpus or data.corpus
-        try:
-            reason = why_not_read(RunFolder(run), files)
-            rows = [] if reason else read_labelled(files)
-        except (ConfigError, DataError) as error:
-            return str(error), []
-        place = ", ".join(path.name for path in files)
-        return reason or place, [row.text for row in rows]
-
+    own_texts = partial(_own, run, data, lambda files: [one.text for one in read_labelled(files)])
     reader = LabelReader(
         model, vocabulary.special.padding, several=bool(vocabulary.facts.get("several"))
     )
     return InspectedLabeller(run, reader, vocabulary.labels, read, own_texts)
 
 
+def tagger(run: Path) -> InspectedLabeller:
+    """A run of tagging: of each span the first word."""
+    used = WordTagger.load(run)
+    settings, vocabulary, opened, _ = used.opened
+    model, pieces = cast("Tagger", opened), TokenPieces(vocabulary, settings.data.max_length)
+    spaced = vocabulary.facts["spaced"]
+
+    def read(text: str) -> list[TextInWords]:
+        refuse_no_unicode(text)
+        words = segmenter("punctuation")(text).split() if spaced else [*"".join(text.split())]
+        if not words:
+            return []
+        (tags,), one = used.learned_tags([words]), next(pieces.examples(words, [0] * len(words)))
+        begins = [*one.target.starts.tolist(), len(one.input) - 1]
+        places = [[*range(*pair)] for pair in pairwise(begins)]
+        whole = TextInWords(one.input.tolist(), words[: len(places)], places)
+        spans = spans_of(tags[: len(places)], used.scheme and LEARNED)
+        return [whole._replace(asked=span.start) for span in spans[:MOST_ASKED]]
+
+    def features(text: TextInWords) -> NDArray[np.int64]:
+        seen = hashed(text.words, pieces.kind)
+        found = np.zeros((len(text.ids), len(seen[0])), np.int64)
+        found[[places[0] for places in text.places]] = seen
+        return found
+
+    def of_word(emissions: Tensor, texts: Sequence[TextInWords]) -> Tensor:
+        """Logarithms of the chain's marginals: the gradient of log Z by each emission."""
+        firsts = [torch.tensor([places[0] for places in text.places]) for text in texts]
+        starts = nn.utils.rnn.pad_sequence(firsts, batch_first=True).to(emissions.device)
+        there = torch.arange(starts.shape[1]) < torch.tensor([[len(one)] for one in firsts])
+        with torch.enable_grad():
+            own = emissions.gather(1, starts[:, :, None].expand(-1, -1, emissions.shape[2]))
+            own = own if own.requires_grad else own.requires_grad_()
+            total = model.chain.log_partition(own, there.to(emissions.device)).sum()
+            (marginals,) = torch.autograd.grad(total, own, create_graph=True)
+        return marginals[range(len(texts)), [text.asked for text in texts]].clamp(min=1e-12).log()
+
+    own_texts = partial(_own, run, settings.data, lambda files: [
+        (" " if spaced else "").join(one.tokens) for one in read_tagged(files)
+    ])  # fmt: skip
+    reader = LabelReader(model, vocabulary.special.padding, features=features, of_word=of_word)
+    return InspectedLabeller(run, reader, vocabulary.labels, read, own_texts)
+
+
+def _own(
+    run: Path, data: Any, read: Callable[[Sequence[Path]], list[str]]
+) -> tuple[str, list[str]]:
+    """What a run was validated on, or learned from; where that is not as it was, why."""
+    files = data.valid_corpus or data.corpus
+    try:
+        if reason := why_not_read(RunFolder(run), files):
+            return reason, []
+        return ", ".join(path.name for path in files), read(files)
+    except (ConfigError, DataError) as error:
+        return str(error), []
+
+
 def page_of_classifier(request: InspectionRequest) -> InspectionPage:
     """What `headway inspect` shows of a run of text classification."""
     return page_of(classifier(request.run), request.given, request.off)
+
+
+def page_of_tagger(request: InspectionRequest) -> InspectionPage:
+    """What `headway inspect` shows of a run of tagging: each word that has a tag."""
+    return page_of(tagger(request.run), request.given, request.off)

@@ -89,7 +89,7 @@ def deletion_test(
     reader: LabelReader, texts: Sequence[TextInWords], k: int = K, seed: int = 1
 ) -> DeletionTest | None:
     """Of texts that have more than `k` words; None where there is none."""
-    long = [text for text in texts if len(text.words) > k]
+    long = [text for text in texts if len(text.words) - (text.asked is not None) > k]
     if not long:
         return None
     before = reader.probs(long)
@@ -102,10 +102,12 @@ def deletion_test(
         return found
 
     falls = {
-        way: fall([named(one, k) for one in scores])
+        way: fall([named(one, k, text.asked) for one, text in zip(scores, long, strict=True)])
         for way, scores in reader.evidence(long, labels).items()
     }
     draw = np.random.default_rng(seed)
-    orders = [[draw.permutation(len(text.words)).tolist() for text in long] for _ in range(N_DRAWS)]
-    random = [fall([order[:k] for order in drawn]) for drawn in orders]
+    random = [
+        fall([named(draw.random(len(text.words)), k, text.asked) for text in long])
+        for _ in range(N_DRAWS)
+    ]
     return DeletionTest({**falls, RANDOM: np.mean(random, axis=0)}, k, len(texts) - len(long))

@@ -90,6 +90,8 @@ class LabelReader:
     """Labels are there or not, each by itself."""
     features: Callable[[TextInWords], Int[NDArray, "length features"]] | None = None
     """What the model reads beside the ids."""
+    of_word: Callable[[Tensor, Sequence[TextInWords]], Tensor] | None = None
+    """Where words are labelled: what the model gives, to logits of the words that are asked."""
     norms_held: bool = True
     """False for gradient times input as it was before Ali et al., to see what they found."""
 
@@ -114,10 +116,9 @@ class LabelReader:
     def logits(self, texts: Sequence[TextInWords]) -> Float[Tensor, "texts labels"]:
         """Of the labels that are asked."""
         found = self.read(texts)
-        asked = [one.places[one.asked][0] for one in texts if one.asked is not None]
-        return found[range(len(texts)), asked] if asked else found
+        return found if self.of_word is None else self.of_word(found, texts)
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def probs(self, texts: Sequence[TextInWords]) -> Float[NDArray, "texts labels"]:
         """The probability of each label."""
 
@@ -146,7 +147,7 @@ class LabelReader:
 
         return _by_word(texts, _in_batches(texts, read))
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def attention(self, texts: Sequence[TextInWords]) -> list[Float[NDArray, " words"]]:
         """Of each word, the share of what is read that comes of it, by rollout: for the word that
         is asked, or the place that is pooled; else the mean over all places."""
@@ -185,10 +186,11 @@ def rollout(maps: Float[Tensor, "layers batch place place"]) -> Float[Tensor, "b
     return found
 
 
-def named(scores: Float[NDArray, " words"], k: int) -> list[int]:
-    """The numbers of the `k` words that speak most for the label, the first one first."""
-    found: list[int] = np.argsort(-scores, kind="stable")[:k].tolist()
-    return found
+def named(scores: Float[NDArray, " words"], k: int, asked: int | None = None) -> list[int]:
+    """The numbers of the `k` words that speak most for the label, the first one first; not the word
+    whose label it is."""
+    found: list[int] = np.argsort(-scores, kind="stable").tolist()
+    return [word for word in found if word != asked][:k]
 
 
 def _in_batches(

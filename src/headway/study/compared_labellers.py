@@ -21,6 +21,11 @@ from headway.study.compared_runs import (
     Work,
     refuse_changed,
 )
+from headway.tagging.conll import TaggedSentence, read_tagged
+from headway.tagging.predicting import WordTagger
+from headway.tagging.reading import converted, kinds_of
+from headway.tagging.schemes import scheme_of
+from headway.tagging.scores import tag_scores
 
 
 def classifier(request: ComparisonRequest) -> Entrant:
@@ -44,6 +49,36 @@ def classifier(request: ComparisonRequest) -> Entrant:
 
         return Work(
             lambda: used.probabilities(texts), lambda i: used.probabilities([texts[i]]), examined
+        )
+
+    return _entrant(request, settings, model, read, begin)
+
+
+def tagger(request: ComparisonRequest) -> Entrant:
+    """A run of tagging."""
+    used = WordTagger.load(request.run)
+    settings, vocabulary, model, _ = used.opened
+    sentences = dict[tuple[str, ...], TaggedSentence]()
+
+    def read(files: Sequence[Path]) -> Rows:
+        found, usual = read_tagged(files), used.scheme
+        scheme = usual and scheme_of((one.tags for one in found), usual)
+        whole = converted(found, scheme, request.say)
+        rows = [(" ".join(one.tokens), " ".join(one.tags)) for one in whole]
+        sentences.update(zip(rows, whole, strict=True))
+        return rows
+
+    def begin(rows: Rows) -> Work:
+        there = [sentences[row] for row in rows]
+        tokens = [one.tokens for one in there]
+
+        def examined(tags: Sequence[Sequence[str]]) -> RunResults:
+            scores = tag_scores([one.tags for one in there], tags, used.scheme)
+            kinds = kinds_of(vocabulary.labels, used.scheme)
+            return results(scores, rows, kinds, lambda i: " ".join(tags[i]))
+
+        return Work(
+            lambda: used.learned_tags(tokens), lambda i: used.learned_tags([tokens[i]]), examined
         )
 
     return _entrant(request, settings, model, read, begin)

@@ -5,4 +5,6 @@ VERBS = {
     "predict lines": "headway.tagging.predicting:WordTagger",
     "evaluate": "headway.commands.labelling:evaluate_labelled",
     "evaluate labels": "headway.tagging.predicting:evaluated",
+    "inspect page": "headway.inspection.opened_labellers:page_of_tagger",
+    "compare": "headway.study.compared_labellers:tagger",
 }

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from headway.labelling.scores import LabelScores, bootstrapped, f1_of, rows_of
+from headway.labelling.scores import LabelScores, by_example, f1_of, mean_right, rows_of
+from headway.metrics.corpus_scores import with_interval
 from headway.tagging.schemes import LEARNED, spans_of
 
 
@@ -28,17 +29,18 @@ def tag_scores(
                 row[kinds.index(one.kind), place] += 1
     n_right = [sum(a == b for a, b in zip(*pair, strict=True)) for pair in pairs]
     tokens = np.array([(n, len(pair[0])) for n, pair in zip(n_right, pairs, strict=True)], float)
-    figures = {"accuracy": bootstrapped(tokens, lambda of: 100 * of[:, 0] / of[:, 1])}
+    statistics = {"accuracy": by_example(tokens, mean_right)}
     how = "each tag is scored by itself"
     if scheme is not None:
         total = counts.sum(1)
-        figures = {
-            "f1": bootstrapped(total, lambda of: f1_of(*of.T)),
-            "precision": bootstrapped(total, lambda of: 100 * of[:, 0] / of[:, 1].clip(1)),
-            "recall": bootstrapped(total, lambda of: 100 * of[:, 0] / of[:, 2].clip(1)),
-            **figures,
+        statistics = {
+            "f1": by_example(total, lambda of: f1_of(*of.T)),
+            "precision": by_example(total, lambda of: 100 * of[:, 0] / of[:, 1].clip(1)),
+            "recall": by_example(total, lambda of: 100 * of[:, 0] / of[:, 2].clip(1)),
+            **statistics,
         }
         how = f"strict: type and both ends are right ({scheme}); accuracy is of {LEARNED} tags"
     notes = (f"{int(tokens[:, 1].sum()):,} tokens; {how}", *notes)
     rows = rows_of(counts.reshape(len(pairs), -1), kinds)
-    return LabelScores(figures, rows, len(pairs), "sentences", notes=notes)
+    figures = {name: with_interval(one) for name, one in statistics.items()}
+    return LabelScores(figures, rows, len(pairs), "sentences", notes=notes, statistics=statistics)
