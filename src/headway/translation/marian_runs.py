@@ -43,7 +43,7 @@ class ImportedModel:
         self.vocabulary.save(folder.tokenizer)
 
 
-def import_marian(model: Path, out: Path, say: Say, unit: str | None = None) -> RunFolder:
+def import_marian(model: Path, out: Path, say: Say) -> RunFolder:
     """Make a finished run of a folder with a Marian model in `transformers`' format.
 
     Raises:
@@ -51,8 +51,6 @@ def import_marian(model: Path, out: Path, say: Say, unit: str | None = None) -> 
         ConfigError: the model has something that cannot be held, or SentencePiece is missing.
         RunError: `out` is taken.
     """
-    if unit:
-        raise ConfigError(f"--unit is for ARPA files; got {unit!r} for marian. Leave it out.")
     refuse_undecodable(model.absolute())
     with only_writer_of_run(out, say) as folder:
         folder.refuse_taken()
