@@ -57,9 +57,9 @@ def import_(
     kind
         marian: a folder with a Marian model as Hugging Face's `transformers` keeps it, such as one
         of OPUS-MT's (needs the extra `sentencepiece`). m2m100: the same of an M2M-100 or an NLLB.
-        gpt2: the same of a GPT-2, which becomes a language model. arpa: a model of n-grams, as kenlm, SRILM
-        and others write it; packed (.gz) or not. word2vec, word2vec-binary, glove: a file of word
-        vectors, packed or not.
+        gpt2: the same of a GPT-2, which becomes a language model. arpa: a model of n-grams, as
+        kenlm, SRILM and others write it; packed (.gz) or not. word2vec, word2vec-binary, glove: a
+        file of word vectors, packed or not.
     place
         The folder or file, on this machine. One that is cut, or is not as it says, is refused with
         what is wrong in it.
