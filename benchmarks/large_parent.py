@@ -1,4 +1,4 @@
-"""Does a model of the size of M2M-100 (418M) fit a small machine: imported, and tuned with adapters?
+"""Does a model of the size of M2M-100 (418M) fit a small machine: imported, tuned with adapters?
 
 Makes a random one (12 + 12 layers of 1,024 and 4,096, 128,112 sub-words, float32), has `headway
 import m2m100` make a run of it, and `headway train --training.lora-rank` go on from it with a few
@@ -87,7 +87,9 @@ def write_vocabulary(folder: Path, lines: list[str]) -> None:
     listed = ["<s>", "<pad>", "</s>", "<unk>", *pieces]
     listed += [f"▁other{i}" for i in range(N_LISTED - len(listed))]
     (folder / "vocab.json").write_text(json.dumps({piece: i for i, piece in enumerate(listed)}))
-    (folder / "tokenizer_config.json").write_text(json.dumps({"language_codes": [*LANGUAGE_CODES][0]}))
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps({"language_codes": next(iter(LANGUAGE_CODES))})
+    )
 
 
 def resident_mb(pid: int) -> tuple[float, float]:
@@ -96,7 +98,8 @@ def resident_mb(pid: int) -> tuple[float, float]:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return 0.0, 0.0
-    found = {line.split()[0]: int(line.split()[1]) / 1024 for line in status.splitlines() if "kB" in line}
+    rows = [line.split() for line in status.splitlines() if line.endswith("kB")]
+    found = {row[0]: int(row[1]) / 1024 for row in rows}
     return found.get("RssAnon:", 0.0) + found.get("RssShmem:", 0.0), found.get("VmRSS:", 0.0)
 
 
@@ -158,7 +161,10 @@ def main() -> int:
             peaks[name] = peak = measured(folder / f"{name}.log", *words)
             row = f"{peak.own_mb:,.0f} | {peak.resident_mb:,.0f} | {peak.seconds:,.0f}"
             print(f"{peak.said}\n| {name} | {row} |", flush=True)
-    figures = {name: {"own_mb": p.own_mb, "resident_mb": p.resident_mb, "seconds": p.seconds} for name, p in peaks.items()}
+    figures = {
+        name: {"own_mb": p.own_mb, "resident_mb": p.resident_mb, "seconds": p.seconds}
+        for name, p in peaks.items()
+    }
     record.write(told.record, "large_parent", seeds=[1], figures={"numbers": n_numbers, **figures})
     return int(np.max([peak.own_mb for peak in peaks.values()]) > told.limit_mb)
 

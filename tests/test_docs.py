@@ -37,6 +37,7 @@ WRITTEN = {
     "precision.json": "core/run_folder.py",
     "glossary.tsv": "core/run_folder.py",
     "vocab.json": "core/run_folder.py",
+    "languages.json": "core/run_folder.py",
     "README.md": "core/run_folder.py",
     "checkpoints/step-N/weights.safetensors": "core/checkpoint.py",
     "checkpoints/step-N/resume.safetensors": "core/checkpoint.py",

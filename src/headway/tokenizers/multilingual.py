@@ -23,7 +23,7 @@ _MAX_BYTES = 1 << 20
 _CODE = re.compile(r"(?:<([\w-]+)> |>>([\w-]+)<< ?)")
 
 
-class Languages(NamedTuple):
+class KnownLanguages(NamedTuple):
     """Which languages a model knows, and which a run reads and writes."""
 
     ids: dict[str, int]
@@ -32,7 +32,7 @@ class Languages(NamedTuple):
     target: str
     """Where no text says another."""
 
-    def checked(self, n_ids: int, origin: str) -> "Languages":
+    def checked(self, n_ids: int, origin: str) -> "KnownLanguages":
         """The same. Raises ConfigError for a language that it does not know, DataError for ids that
         are none of `n_ids`."""
         for side, code in (("source", self.source), ("target", self.target)):
@@ -53,7 +53,7 @@ class MultilingualPieces(Subwords):
     """The sub-words of another vocabulary, with languages; a decoder is fed the end marker first,
     as in fairseq."""
 
-    def __init__(self, inner: Subwords, languages: Languages, origin: str) -> None:
+    def __init__(self, inner: Subwords, languages: KnownLanguages, origin: str) -> None:
         """`origin` names the folder in errors."""
         self.inner, self.languages = inner, languages.checked(len(inner), origin)
         self.special = replace(inner.special, begin=inner.special.end)
@@ -67,7 +67,7 @@ class MultilingualPieces(Subwords):
         file = path / LANGUAGES
         try:
             refuse_large(file, _MAX_BYTES)
-            found = Languages(**json.loads(file.read_text(encoding="utf-8")))
+            found = KnownLanguages(**json.loads(file.read_text(encoding="utf-8")))
             return cls(inner, found, str(file))
         except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise DataError(

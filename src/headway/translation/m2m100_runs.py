@@ -20,7 +20,7 @@ from headway.operations.locks import Say
 from headway.runs.imported import ImportedModel, ImportedRun, write_imported
 from headway.runs.settings import Settings
 from headway.tokenizers import tokenizer_files
-from headway.tokenizers.multilingual import Languages, MultilingualPieces
+from headway.tokenizers.multilingual import KnownLanguages, MultilingualPieces
 from headway.tokenizers.sentencepieces import LIST, SentencePieces, read_file
 from headway.translation.spec import SPEC
 
@@ -144,7 +144,7 @@ def read_vocabulary(
     pattern = _CODES[place.name]
     ids = {found[1]: i for name, i in known.items() if (found := pattern.fullmatch(name))}
     ids = dict(sorted(ids.items(), key=lambda item: item[1]))
-    return MultilingualPieces(inner, Languages(ids, source, target), str(model))
+    return MultilingualPieces(inner, KnownLanguages(ids, source, target), str(model))
 
 
 def language_tokens(model: Path, first: int) -> dict[str, int]:

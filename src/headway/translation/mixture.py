@@ -13,7 +13,7 @@ from headway.corpora.corpus import Corpus, directions
 from headway.corpora.mixing import PLAIN, Use, tags_read
 from headway.corpora.prepared import Prepared
 from headway.runs.task_spec import Say
-from headway.tokenizers.multilingual import Languages
+from headway.tokenizers.multilingual import KnownLanguages
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def in_turn(file_numbers: NDArray[np.uint32]) -> Indices:
     return np.argsort(place, kind="stable")
 
 
-def refuse_untold(data: Any, languages: Languages, say: Say) -> None:
+def refuse_untold(data: Any, languages: KnownLanguages, say: Say) -> None:
     """Say what a model of many languages is told of the pairs of [data] that have no tag. Raises
     ConfigError for a file that is said to be in others than it is told, or whose tag is none."""
     source, target = languages.source, languages.target
@@ -95,7 +95,7 @@ def refuse_untold(data: Any, languages: Languages, say: Say) -> None:
         _refuse_untold(corpus, languages)
 
 
-def _refuse_untold(corpus: Corpus, languages: Languages) -> None:
+def _refuse_untold(corpus: Corpus, languages: KnownLanguages) -> None:
     found = directions(corpus)
     for part in corpus.parts:
         tag = part.use.tag
