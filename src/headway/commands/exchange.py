@@ -19,10 +19,10 @@ def export(run: Path, place: Path, /, *, to: str) -> None:
         file is packed where it ends in .gz.
     to
         ctranslate2: a Transformer for CTranslate2, with its vocabulary beside it. marian, pegasus:
-        a Transformer for Hugging Face's `transformers`, of post-norm and of pre-norm. (These three
-        need the extra `export`.) arpa: a model of n-grams for kenlm, SRILM and others. word2vec,
-        word2vec-binary, glove: word vectors in word2vec's two formats and in GloVe's, packed where
-        the file ends in .gz. tensorboard: loss,
+        a Transformer for Hugging Face's `transformers`, of post-norm and of pre-norm. bert: the
+        same for a masked language model. (These four need the extra `export`.) arpa: a model of
+        n-grams for kenlm, SRILM and others. word2vec, word2vec-binary, glove: word vectors in
+        word2vec's two formats and in GloVe's, packed where the file ends in .gz. tensorboard: loss,
         score and learning rate of a training, also while it goes on (the extra `tensorboard`).
     """
     from headway.commands.arguments import say
@@ -57,9 +57,10 @@ def import_(
     kind
         marian: a folder with a Marian model as Hugging Face's `transformers` keeps it, such as one
         of OPUS-MT's (needs the extra `sentencepiece`). m2m100: the same of an M2M-100 or an NLLB.
-        gpt2: the same of a GPT-2, which becomes a language model. arpa: a model of n-grams, as
-        kenlm, SRILM and others write it; packed (.gz) or not. word2vec, word2vec-binary, glove: a
-        file of word vectors, packed or not.
+        gpt2: the same of a GPT-2, which becomes a language model. bert, roberta: the same of these,
+        which become masked language models. arpa: a model of n-grams, as kenlm, SRILM and others
+        write it; packed (.gz) or not. word2vec, word2vec-binary, glove: a file of word vectors,
+        packed or not.
     place
         The folder or file, on this machine. One that is cut, or is not as it says, is refused with
         what is wrong in it.
