@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.core.dropout import Dropout
@@ -131,10 +131,14 @@ class LstmEncoder(nn.Module):
 
     def forward(self, ids: Int[Tensor, "batch length"]) -> Encoded:
         """Of some texts, padded behind."""
-        visible = ids != self.padding
-        mirror = mirror_of(visible.sum(1), ids.shape[1])
-        x: Float[Tensor, "batch length d"] = self.embedding(ids)
-        x = x.to(next(self.layers.parameters()).dtype)
+        return self.encode(self.embedding(ids), ids != self.padding)
+
+    def encode(
+        self, embedded: Float[Tensor, "batch length d"], visible: Bool[Tensor, "batch length"]
+    ) -> Encoded:
+        """Of embeddings, to which something may have been added."""
+        mirror = mirror_of(visible.sum(1), visible.shape[1])
+        x = embedded.to(next(self.layers.parameters()).dtype)
         for layer in self.layers:
             x = layer(self.dropout(x), mirror)
         return Encoded(x, visible)

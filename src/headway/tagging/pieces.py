@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from headway.labelling.task import Example
 from headway.labelling.vocabulary import LabelledVocabulary
@@ -74,14 +75,10 @@ class TokenPieces:
 def padded_targets(examples: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Starts, tags and which of them are there, `[batch, tokens]`; features of spelling, `[batch,
     length, features]`."""
-    targets: list[TagTarget] = [one.target for one in examples]
-    n, longest = len(targets), max(len(one.starts) for one in targets)
-    starts, tags = np.zeros((n, longest), np.int64), np.zeros((n, longest), np.int64)
-    there = np.zeros((n, longest), bool)
-    widest = max(len(one.features) for one in targets)
-    features = np.zeros((n, widest, targets[0].features.shape[1]), np.int64)
-    for row, one in enumerate(targets):
-        n_tokens = len(one.starts)
-        starts[row, :n_tokens], tags[row, :n_tokens] = one.starts, one.tags
-        there[row, :n_tokens], features[row, : len(one.features)] = True, one.features
-    return (*map(torch.from_numpy, (starts, tags, there, features)),)  # type: ignore[return-value]
+    columns = zip(*(one.target for one in examples), strict=True)
+    starts, tags, features = (
+        pad_sequence([torch.from_numpy(one).long() for one in column], batch_first=True)
+        for column in columns
+    )
+    there = [torch.ones(len(one.target.tags), dtype=torch.bool) for one in examples]
+    return starts, tags, pad_sequence(there, batch_first=True), features
