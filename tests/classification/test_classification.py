@@ -257,3 +257,29 @@ def test_probabilities_sum_to_one_whatever_the_length(run):
     _, vocabulary, model, _ = TextClassifier.load(run, device="cpu").opened
     rows = [Example(np.array(vocabulary.marked([5] * n)), 0) for n in (0, 1, 300)]
     assert probabilities(model, vocabulary, rows).sum(1) == pytest.approx(np.ones(3))
+
+
+# -- vectors from elsewhere -------------------------------------------------------------------
+
+
+def test_a_classifier_begins_with_word_vectors_of_any_size(tmp_path):
+    words = [word for topic in TOPICS.values() for word in topic][:-1]
+    random = np.random.default_rng(1)
+    rows = {word: random.normal(size=12) for word in words}
+    lines = [f"{word} {' '.join(f'{x:.4f}' for x in row)}" for word, row in rows.items()]
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text(f"{len(rows)} 12\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    file, run = write_labelled(tmp_path / "train.tsv", 80), tmp_path / "run"
+    names = ("--task", "classification", "--corpus", str(file), "--out", str(run))
+    small = ("--model.type=lstm", "--model.d-model=8", "--freeze=embedding")
+    steps = ("--training.max-steps=4", "--training.checkpoint-every=2", "--runtime.threads=1")
+    done = command("train", *names, *small, *steps, "--init-embedding", str(vectors))
+    assert done.status == 0, done.err
+    assert "31 of 36 tokens have a vector" in done.err
+    opened = TextClassifier.load(run, device="cpu").opened
+    embedding = opened.model.encoder.embedding.weight
+    assert embedding.shape[1] == 12
+    [one] = opened.vocabulary.tokens.encode("apple")
+    cosine = np.dot(embedding[one].detach().numpy(), rows["apple"])
+    cosine /= np.linalg.norm(embedding[one].detach()) * np.linalg.norm(rows["apple"])
+    assert cosine == pytest.approx(1, abs=1e-4)
