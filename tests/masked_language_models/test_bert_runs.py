@@ -327,15 +327,13 @@ def test_words_are_told_and_embedded_from_the_command_line(bert, model, tmp_path
 
 def test_a_classification_begins_with_it(bert, tmp_path):
     import_bert(bert, tmp_path / "run", silent)
-    lines = [
-        f"{'good' if i % 2 else 'bad'}\t{'hello world' if i % 2 else 'the word'}" for i in range(40)
-    ]
+    lines = [f"good\t{'hello world ' * 30}", "bad\tthe word"] * 20
     (tmp_path / "labelled.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     finished = command(
         "train", "--task", "classification", "--init-from", str(tmp_path / "run"), "--freeze",
         "encoder.0", "--corpus", str(tmp_path / "labelled.tsv"), "--out", str(tmp_path / "child"),
         "--training.max-steps=3", "--training.batch-tokens=60", "--runtime.threads=1",
-        "--runtime.device=cpu", "--data.max-length=20",
+        "--runtime.device=cpu",
     )  # fmt: skip
     assert finished.status == 0, finished.err
     before, after = (load_file(tmp_path / one / "model.safetensors") for one in ("run", "child"))
@@ -344,6 +342,9 @@ def test_a_classification_begins_with_it(bert, tmp_path):
     assert all(torch.equal(before[name], after[name]) for name in frozen)
     tokenizers = [(tmp_path / one / "tokenizer.json").read_bytes() for one in ("run", "child")]
     assert tokenizers[0] == tokenizers[1]
+    assert RunFolder(tmp_path / "child").settings()["data"]["max_length"] == 20  # positions end
+    finished = command("predict", str(tmp_path / "child"), "hello world " * 30)
+    assert finished.status == 0, finished.err
 
 
 OWN: list[dict[str, Any]] = [
