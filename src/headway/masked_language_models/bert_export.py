@@ -1,8 +1,8 @@
-"""Masked language models for `transformers`, as BERTs; and whether both compute the same."""
+"""Masked language models as BERTs that `transformers` opens, checked before they are left."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import safetensors.torch
@@ -24,74 +24,11 @@ from headway.runs.task_spec import Say
 N_TEXTS, LONGEST = 100, 40
 """So many texts of random pieces are compared, of at most so many pieces."""
 TOLERANCE = 1e-3
-"""Of logits and vectors."""
+"""Of logits and of what the encoder gives."""
 
 
-class BertAgreement(NamedTuple):
-    """How far a run and a model of `transformers` are apart."""
-
-    other: str
-    n_texts: int
-    n_other_ids: int
-    """Texts that get other ids there."""
-    vectors: float
-    """The most that a number of the last layer's differs."""
-    logits: float
-
-    @property
-    def agrees(self) -> bool:
-        """Whether all is the same but for rounding."""
-        return not self.n_other_ids and max(self.vectors, self.logits) <= TOLERANCE
-
-    def __str__(self) -> str:
-        return (
-            f"checked with {self.other} on {self.n_texts} texts: {self.n_other_ids} have other "
-            f"ids; vectors differ by {self.vectors:.1e} at most, logits by {self.logits:.1e}"
-        )
-
-
-@torch.inference_mode()
-def bert_agreement(
-    opened: LoadedRun, folder: Path, texts: Sequence[str] | None = None
-) -> BertAgreement:
-    """Compare an opened run with a folder that `transformers` opens; without `texts` on some of
-    random pieces. Raises ConfigError where that library is not installed."""
-    require()
-    import transformers
-
-    settings, tokens, model, _ = opened
-    other: Any = transformers.AutoModelForMaskedLM.from_pretrained(folder, local_files_only=True)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    texts = random_texts(tokens) if texts is None else list(texts)
-    longest = min(LONGEST, settings.model.max_length)
-    n_other, vectors, logits = 0, [0.0], [0.0]
-    for text, row in zip(texts, tokens.encode_batch(texts), strict=True):
-        own = [tokens.special.decoder_begin, *row, tokens.special.end]
-        n_other += tokenizer(text, split_special_tokens=True).input_ids != own
-        short = [Example(np.array(ids[:longest]), None) for ids in (own, own * LONGEST)]
-        ids = padded(short, tokens.special.padding)  # the second one longer: padding is compared
-        real = ids != tokens.special.padding
-        theirs = other.eval()(ids, attention_mask=real.long(), output_hidden_states=True)
-        encoded = model.encoded(ids).features  # type: ignore[operator]
-        vectors.append((theirs.hidden_states[-1] - encoded)[real].abs().max().item())
-        logits.append((theirs.logits[..., : len(tokens)] - model(ids))[real].abs().max().item())
-    name = f"transformers {transformers.__version__}"
-    most = (float(np.max(found)) for found in (vectors, logits))  # NaN where one is
-    return BertAgreement(name, len(texts), n_other, *most)
-
-
-def random_texts(tokens: Any) -> list[str]:
-    """Texts of random pieces, no markers among them."""
-    special, draw = tokens.special, np.random.default_rng(1)
-    markers = {special.padding, special.unknown, special.decoder_begin, special.end}
-    usual = np.array([*({*range(len(tokens))} - markers - {mask_id(tokens)})])
-    rows = [draw.choice(usual, draw.integers(1, LONGEST)) for _ in range(N_TEXTS)]
-    found: list[str] = tokens.decode_batch(rows)
-    return found
-
-
-def export_bert(run: Path, place: Path, say: Say) -> BertAgreement:
-    """Write the model of a run as a BERT that `transformers` opens.
+def export_bert(run: Path, place: Path, say: Say) -> float:
+    """Write the model of a run as a BERT; the most that both differ.
 
     Raises:
         ConfigError: `transformers` is not installed, or a BERT cannot hold the model.
@@ -99,6 +36,8 @@ def export_bert(run: Path, place: Path, say: Say) -> BertAgreement:
         HeadwayError: what was written does not compute the same. Nothing is left.
     """
     require()
+    import transformers
+
     opened = open_run(SPEC, run, device="cpu", training=False)
     settings, tokens, model, _ = opened
     described = bert_config(settings.model, len(tokens), tokens.special.padding)
@@ -115,35 +54,70 @@ def export_bert(run: Path, place: Path, say: Say) -> BertAgreement:
         (part / WEIGHTS).write_bytes(content)
         tokens.save(part / "tokenizer.json")
         write_markers(part, tokens, settings.model.max_length)
-        found = bert_agreement(opened, part)
-        if not found.agrees:
+        most = float(np.max([*differences(opened, part)]))
+        if not most <= TOLERANCE:  # so NaN is no agreement
             raise HeadwayError(
-                f"an exported model computes what the run does; {found}. Nothing was written. "
-                "Please report this, with the versions of both."
+                f"an exported model computes what the run does; logits or vectors of transformers "
+                f"{transformers.__version__} differ by {most:.1e}. Nothing was written. Please "
+                "report this, with the versions of both."
             )
-    say(f"{found}\nwritten to {place}")
-    return found
+    say(
+        f"checked with transformers {transformers.__version__} on {N_TEXTS} texts: the same ids; "
+        f"vectors and logits differ by {most:.1e} at most\nwritten to {place}"
+    )
+    return most
+
+
+@torch.inference_mode()
+def differences(opened: LoadedRun, folder: Path) -> Iterator[float]:
+    """The most that vectors of the last layer differ, and logits, of each text.
+
+    Raises HeadwayError for one that gets other ids.
+    """
+    import transformers
+    from transformers.utils import logging
+
+    settings, tokens, model, _ = opened
+    special, draw = tokens.special, np.random.default_rng(1)
+    shows_progress = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    other: Any = transformers.AutoModelForMaskedLM.from_pretrained(folder, local_files_only=True)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    if shows_progress:
+        logging.enable_progress_bar()
+    markers = {special.padding, special.unknown, special.decoder_begin, special.end}
+    usual = np.array([*({*range(len(tokens))} - markers - {mask_id(tokens)})])
+    rows = [draw.choice(usual, draw.integers(1, LONGEST)) for _ in range(N_TEXTS)]
+    for text in tokens.decode_batch(rows):
+        own = [special.decoder_begin, *tokens.encode(text), special.end]
+        if (found := tokenizer(text, split_special_tokens=True).input_ids) != own:
+            raise HeadwayError(
+                f"an exported tokenizer gives a text the ids that the run does; {text[:80]!r} has "
+                f"{found[:20]} there, {own[:20]} here. Nothing was written. Please report this."
+            )
+        own = own[: settings.model.max_length]
+        shorter = own[: 1 + len(own) // 2]  # is padded
+        ids = padded([Example(np.array(one), None) for one in (own, shorter)], special.padding)
+        real = ids != special.padding
+        theirs = other.eval()(ids, attention_mask=real.long(), output_hidden_states=True)
+        features = model.get_submodule("encoder")(ids).features
+        for found, expected in ((theirs.hidden_states[-1], features), (theirs.logits, model(ids))):
+            yield (found - expected)[real].abs().max().item()
 
 
 def write_markers(folder: Path, tokens: Any, longest: int) -> None:
     """Have the tokenizer put the run's markers around a text, and know the mask."""
     tokenizer, special = Tokenizer.from_file(str(folder / "tokenizer.json")), tokens.special
-    ids = {
-        "pad": special.padding,
-        "unk": special.unknown,
-        "cls": special.decoder_begin,
-        "sep": special.end,
-        "mask": mask_id(tokens),
-    }
+    cls, sep = special.decoder_begin, special.end
+    ids = {"pad": special.padding, "unk": special.unknown, "cls": cls, "sep": sep}
+    ids["mask"] = mask_id(tokens)
     names = {role: tokenizer.id_to_token(i) for role, i in ids.items()}
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{names['cls']} $A {names['sep']}",
-        special_tokens=[(names[role], ids[role]) for role in ("cls", "sep")],
+        special_tokens=[(names["cls"], cls), (names["sep"], sep)],
     )
     tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
-    described = {f"{role}_token": name for role, name in names.items()}
-    described |= {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": longest}  # type: ignore[dict-item]
-    write_json(
-        folder / TOKENIZER_CONFIG,
-        described | {"model_input_names": ["input_ids", "attention_mask"]},
-    )
+    described: dict[str, Any] = {f"{role}_token": name for role, name in names.items()}
+    described |= {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": longest}
+    described["model_input_names"] = ["input_ids", "attention_mask"]
+    write_json(folder / TOKENIZER_CONFIG, described)
