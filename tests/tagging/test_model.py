@@ -28,7 +28,7 @@ def vocabulary() -> LabelledVocabulary:
 @pytest.fixture
 def examples(vocabulary) -> list[Example]:
     pieces = TokenPieces(vocabulary, 64)
-    return [one for some in SENTENCES for one in pieces.examples(some, [0] * len(some))]
+    return [one for some in SENTENCES for one in pieces.examples(some)]
 
 
 @pytest.mark.parametrize("model_type", ["lstm", "transformer"])
@@ -76,3 +76,12 @@ def test_spelling_by_hand():
     [a], [b, _] = hashed(["x"], "characters"), hashed(["x", "y"], "characters")
     assert a[0] == b[0]  # both begin a text
     assert a[1] != b[1]
+
+
+def test_a_span_where_a_sentence_is_parted_becomes_two(vocabulary):
+    pieces = TokenPieces(vocabulary, 5)  # three pieces and two markers
+    tokens, tags = ["Rome"] * 7, ["B-X", "I-X", "I-X", "I-X", "E-X", "O", "S-X"]
+    parts = [*pieces.examples(tokens, tags)]
+    said = [[vocabulary.labels[i] for i in one.target.tags] for one in parts]
+    assert said == [["B-X", "I-X", "E-X"], ["B-X", "E-X", "O"], ["S-X"]]
+    assert [len(one.input) for one in parts] == [5, 5, 3]

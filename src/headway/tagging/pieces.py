@@ -11,6 +11,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from headway.labelling.task import Example
 from headway.labelling.vocabulary import LabelledVocabulary
+from headway.tagging.schemes import LEARNED, spans_of, tags_of
 from headway.tagging.spelling import hashed
 
 
@@ -36,6 +37,7 @@ class TokenPieces:
         self.before, self.kind = (" ", "words") if spaced else ("", "characters")
         self.shift = len(vocabulary.marked([])) - 1
         self.most = max(1, longest - self.shift - 1)
+        self.numbers = {label: number for number, label in enumerate(vocabulary.labels)}
         self._known: dict[str, list[int]] = {}
 
     def of(self, tokens: Sequence[str]) -> list[list[int]]:
@@ -48,9 +50,9 @@ class TokenPieces:
         }
         return [self._known[token] for token in tokens]
 
-    def examples(self, tokens: Sequence[str], tags: Sequence[int]) -> Iterator[Example]:
+    def examples(self, tokens: Sequence[str], tags: Sequence[str] = ()) -> Iterator[Example]:
         """A sentence in portions, nearly always one: where it is longer than may be read at once it
-        is parted between tokens."""
+        is parted between tokens, and a span there into two."""
         seen = hashed(tokens, self.kind)
         ids, starts, first = list[int](), list[int](), 0
         for place, piece in enumerate(self.of(tokens)):
@@ -63,12 +65,15 @@ class TokenPieces:
             yield self._example(ids, starts, tags[first:], seen[first:])
 
     def _example(
-        self, ids: list[int], starts: list[int], tags: Sequence[int], seen: list[list[int]]
+        self, ids: list[int], starts: list[int], tags: Sequence[str], seen: list[list[int]]
     ) -> Example:
+        learned = self.vocabulary.facts["scheme"] and LEARNED
+        whole_tags = tags_of(spans_of(tags, learned), len(tags), learned)
+        numbers = [self.numbers[tag] for tag in whole_tags] or [0] * len(starts)
         whole = np.array(self.vocabulary.marked(ids), np.int32)
         features = np.zeros((len(whole), len(seen[0])), np.int32)
         features[starts] = seen
-        target = TagTarget(np.array(starts, np.int32), np.array(tags, np.int32), features)
+        target = TagTarget(np.array(starts, np.int32), np.array(numbers, np.int32), features)
         return Example(whole, target)
 
 

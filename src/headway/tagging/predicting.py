@@ -53,7 +53,7 @@ class WordTagger(NamedTuple):
         portions: list[tuple[int, Example]] = [
             (number, one)
             for number, tokens in enumerate(sentences)
-            for one in pieces.examples(tokens, [0] * len(tokens))
+            for one in pieces.examples(tokens)
         ]
         order = sorted(range(len(portions)), key=lambda i: len(portions[i][1].input))
         found: dict[int, list[str]] = {}

@@ -45,10 +45,8 @@ def read(settings: Settings, known: LabelledVocabulary | Any | None, say: Say) -
         facts |= more
     vocabulary = LabelledVocabulary(tokens, (*labels,), facts)
     pieces = TokenPieces(vocabulary, files.max_length)
-    numbers = {label: number for number, label in enumerate(labels)}
     examples, held = (
-        [e for one in some for e in pieces.examples(one.tokens, [numbers[t] for t in one.tags])]
-        for some in (train, kept)
+        [e for one in some for e in pieces.examples(one.tokens, one.tags)] for some in (train, kept)
     )
     counts = {
         name: {"kept": len(some), "tokens": sum(len(one.tokens) for one in some)}
