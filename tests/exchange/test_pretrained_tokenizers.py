@@ -93,6 +93,10 @@ def test_whether_capitals_are_kept_is_said_where_no_file_tells_it(tmp_path):
     cased, _ = read_pretrained(tmp_path / "cased", said.append)
     assert cased.encode("The") == [len(PIECES)]
     assert "keep capitals" in said[1]
+    numerals = [*PIECES, "Ⅳ", *(f"##{n}" for n in range(100, 150))]
+    write_pieces(tmp_path / "few", pieces=numerals)
+    read_pretrained(tmp_path / "few", said.append)
+    assert "lower-cased" in said.pop()
     write_pieces(tmp_path / "told", do_lower_case=True)
     read_pretrained(tmp_path / "told", said.append)
     assert len(said) == 2

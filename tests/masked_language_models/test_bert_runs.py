@@ -13,7 +13,14 @@ import torch
 from bert_models import PIECES, drawn, write_bert, write_roberta
 from everyday_run import command
 from safetensors.torch import load_file, save_file
-from transformers import BertForMaskedLM, BertForSequenceClassification, BertModel, RobertaModel
+from tokenizers import AddedToken
+from transformers import (
+    AutoTokenizer,
+    BertForMaskedLM,
+    BertForSequenceClassification,
+    BertModel,
+    RobertaModel,
+)
 
 from headway.core.config import merge
 from headway.core.errors import HeadwayError, UserError
@@ -23,6 +30,7 @@ from headway.exchange.bert import to_bert
 from headway.masked_language_models import bert_export
 from headway.masked_language_models.bert_export import export_bert, write_markers
 from headway.masked_language_models.bert_runs import import_bert, import_roberta
+from headway.masked_language_models.filling import MaskFiller
 from headway.masked_language_models.spec import SPEC
 from headway.runs.loading import open_run
 from headway.runs.settings import Settings
@@ -323,6 +331,26 @@ def test_words_are_told_and_embedded_from_the_command_line(bert, model, tmp_path
     text.write_text("hello world\n", encoding="utf-8")
     finished = command("embed", run, str(text), "--out", str(tmp_path / "v.safetensors"))
     assert finished.status == 0, finished.err
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["the [] says hello", "[] world", "hello [].", "hello[]world", "the [] [] word", "a  [] b []"],
+)
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_masked_texts_have_the_ids_of_transformers(tmp_path, family, text):
+    write, made, mask = {
+        "bert": (write_bert, import_bert, "[MASK]"),
+        "roberta": (write_roberta, import_roberta, "<mask>"),
+    }[family]
+    write(tmp_path / "m")
+    made(tmp_path / "m", tmp_path / "run", silent)
+    takes_space = AddedToken(mask, lstrip=family == "roberta", special=True)  # as RoBERTa's does
+    theirs = AutoTokenizer.from_pretrained(tmp_path / "m", mask_token=takes_space)
+    filler = MaskFiller.load(tmp_path / "run", device="cpu", precision="fp32")
+    masked = filler.masked(text.replace("[]", mask))
+    assert masked.ids == theirs(text.replace("[]", mask)).input_ids
+    assert [masked.ids[i] for i in masked.places] == [theirs.mask_token_id] * text.count("[]")
 
 
 def test_a_classification_begins_with_it(bert, tmp_path):

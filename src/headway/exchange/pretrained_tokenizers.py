@@ -76,13 +76,11 @@ def read_pretrained(folder: Path, say: Say) -> tuple[Subwords, list[Path]]:
 
 def byte_level_pieces(vocabulary: Path, merges: Path) -> Subwords:
     """Of the two files of a RoBERTa. Raises DataError where one is missing or damaged."""
-    ids = read_json(vocabulary)
     try:
-        refuse_large(merges, MAX_BYTES)
-        lines = merges.read_text(encoding="utf-8").split("\n")
-        kept = (one for one in lines if one and not one.startswith("#version"))
-        pairs = [(one, other) for one, _, other in (line.partition(" ") for line in kept)]
-        tokenizer = Tokenizer(models.BPE(ids, pairs))
+        for file in (vocabulary, merges):
+            refuse_large(file, MAX_BYTES)
+        tokenizer = Tokenizer(models.BPE.from_file(str(vocabulary), str(merges)))
+        ids = tokenizer.get_vocab()
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         tokenizer.decoder = decoders.ByteLevel()
         markers = [name for name in ("<s>", "<pad>", "</s>", "<unk>", "<mask>") if name in ids]
@@ -91,11 +89,6 @@ def byte_level_pieces(vocabulary: Path, merges: Path) -> Subwords:
         )
         ends = (("</s>", ids["</s>"]), ("<s>", ids["<s>"]))
         tokenizer.post_processor = processors.RobertaProcessing(*ends, True, False)
-    except OSError as error:
-        raise DataError(
-            f"{BPE_PIECES} has its {MERGES} beside it; cannot read {merges}: "
-            f"{error.strerror or error}. Take both from a copy."
-        ) from None
-    except Exception as error:  # the library's own
+    except Exception as error:  # the library's own, or a file that is not there
         raise no_tokenizer(error, f"{vocabulary} with {MERGES}") from None
     return Subwords(tokenizer.to_str(), str(vocabulary))

@@ -83,12 +83,13 @@ def _read(path: Path) -> tuple[str, Path]:
 def read_bert(text: str) -> Tokenizer:
     """The vocabulary of a `vocab.txt`.
 
-    It lower-cases and strips accents unless one of its pieces has a capital.
+    It lower-cases and strips accents unless one in a hundred of its pieces has a capital: those of
+    Chinese have a few, such as Roman numerals.
     """
     pieces = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
     vocabulary = {piece: i for i, piece in enumerate(pieces)}
     words = [piece for piece in pieces if not piece.startswith("[")]
-    lowercase = all(piece == piece.lower() for piece in words)
+    lowercase = 100 * sum(piece != piece.lower() for piece in words) < max(1, len(words))
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
