@@ -35,10 +35,12 @@ from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, validated
 
 BATCH = 64
 """Pictures of an update, where nothing is said."""
-SEEN, TUNING_SEEN = 540_000, 180_000
+SEEN, TUNING_SEEN = 300_000, 100_000
 """Pictures to train on, each as often as it is seen, where no length is given; the second is for a
 model that begins with another run's weights."""
 LEAST_PASSES, MOST_PASSES = 10, 200
+PEAK = 2e-3
+"""Of the learning rate, where none is given."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,8 @@ def complete(given: Sections, settings: Settings, data: LabelledData) -> Section
     with torch.device("meta"):
         build(settings, data.vocabulary)  # raises what it would later, while there is no run yet
     training, fitted = settings.training, dict[str, Any]()
+    if not training.learning_rate:
+        fitted["learning_rate"] = PEAK
     if not training.batch_tokens:
         fitted["batch_tokens"] = BATCH * data.vocabulary.shape.height
     if not training.budget and not training.max_steps:
