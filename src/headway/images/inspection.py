@@ -57,8 +57,8 @@ def seen(classifier: PictureClassifier, place: Path) -> Seen:
     told = classifier.answer(source.names[0], classifier.probabilities([pixels])[0], 0).told
     grid: Any = encoder.grid
     added = attention = None
-    weights: Any = head.to_labels.weight
     if head.pooling == "mean":
+        weights: Any = head.to_labels.weight  # type: ignore[union-attr]
         best = classes.labels.index(told["labels"][0]["label"])
         added = (features @ (weights[best] - weights.mean(0)) / len(features)).reshape(grid)
     if maps:
@@ -150,12 +150,12 @@ def page_of_picture(request: InspectionRequest) -> InspectionPage:
     }
     name = f"headway: {request.run.resolve().name}"
     words = f"{one.name}: {best['label']} {best['prob']:.2%}"
-    encoded = base64.b64encode(picture).decode("ascii")
+    url = f"data:image/png;base64,{base64.b64encode(picture).decode('ascii')}"
     body = [
         f"<h1>{escape(name)}</h1>",
         f"<p>{escape(words)}</p>",
-        f'<img style="max-width: 100%" alt="{escape(words)}" src="data:image/png;base64,{encoded}">',
+        f'<img style="max-width: 100%" alt="{escape(words)}" src="{url}">',
         '<p class="soft">Red speaks for the label, blue against it: what each place adds to its '
         "logit above the mean of all labels. Below: how much is looked at each patch.</p>",
     ]
-    return InspectionPage(document(name, body), told, picture)
+    return InspectionPage(document(name, body, pictures=True), told, picture)

@@ -64,3 +64,5 @@ class InspectionPage(NamedTuple):
     html: str
     told: dict[str, Any]
     """The same for `--json`."""
+    picture: bytes = b""
+    """The same as one PNG, where there is one."""
