@@ -149,7 +149,7 @@ def build(settings: Settings, classes: Classes) -> nn.Module:
     """An encoder and a head."""
     _, encoder = PICTURE_ENCODERS[settings.model_type]
     trunk: Any = encoder(settings.model, classes.shape)
-    pooling, dropout = settings.model.pools, settings.model.dropout
+    pooling, dropout = settings.model.pooling, settings.model.dropout
     return Labeller(
         trunk, PoolingHead(trunk.d_output, len(classes), pooling=pooling, dropout=dropout)
     )
