@@ -133,8 +133,8 @@ class PictureCriterion(LabelCriterion):
     """One class of each picture, which is a little changed each time it is seen."""
 
     def __init__(self, classes: Classes, training: PictureTraining) -> None:
-        super().__init__(padding=0, smoothing=training.label_smoothing)
         self.classes, self.training = classes, training
+        self.several, self.smoothing = False, training.label_smoothing
 
     def tensors(
         self, examples: Sequence[Example], random: np.random.Generator | None = None
