@@ -33,5 +33,4 @@ class PoolingHead(nn.Module):
 
     def forward(self, encoded: Encoded) -> Float[Tensor, "batch labels"]:
         """Logits."""
-        x = pooled(encoded, self.pooling).to(self.to_labels.weight.dtype)
-        return self.to_labels(self.dropout(x))
+        return self.to_labels(self.dropout(pooled(encoded, self.pooling)))
