@@ -34,9 +34,11 @@ WRITTEN = {
     "metrics.jsonl": "core/run_folder.py",
     "data.json": "core/run_folder.py",
     "checks.json": "core/run_folder.py",
+    "labels.json": "core/run_folder.py",
     "precision.json": "core/run_folder.py",
     "glossary.tsv": "core/run_folder.py",
     "vocab.json": "core/run_folder.py",
+    "languages.json": "core/run_folder.py",
     "README.md": "core/run_folder.py",
     "checkpoints/step-N/weights.safetensors": "core/checkpoint.py",
     "checkpoints/step-N/resume.safetensors": "core/checkpoint.py",
@@ -48,6 +50,7 @@ READERS_OWN = {
     "vocab.txt", "memory.tsv", "memory.tsv.gz", "memory.tmx", "corpus.jsonl", "big.tmx", "mine.po",
     "terms.tsv", "codes.txt", "report.html", "a.en.gz",
     "en.json", "de.json", "old.tmx", "keys.tsv", "wiki.txt", "words.txt", "talk.tsv",
+    "picture.png", "page.html", "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
 }  # fmt: skip
 """Examples of what a reader has, or chooses to call an output."""
 NOT_FOLLOWED = ("同上", "见上表", "the same |", "as above |")

@@ -48,15 +48,19 @@ td:first-child, th:first-child { text-align: left; } code { background: var(--ca
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def document(title: str, parts: Iterable[str], style: str = STYLE) -> str:
-    """A whole page; `title` is text, the `parts` of its body are HTML already."""
+def document(
+    title: str, parts: Iterable[str], style: str = STYLE, *, pictures: bool = False
+) -> str:
+    """A whole page; `title` is text, the `parts` of its body are HTML already. `pictures` may be in
+    it, as data: URLs."""
+    policy = f"{_POLICY}; img-src data:" if pictures else _POLICY
     body = "\n".join(parts)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{escape(title)}</title>
 <style>{style}</style>
 </head>

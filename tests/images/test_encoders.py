@@ -38,7 +38,7 @@ def test_the_first_layer_of_patches_is_a_convolution_with_its_filters():
     torch.testing.assert_close(first(patches(pictures, 4)), convolved.transpose(1, 2))
 
 
-@pytest.mark.parametrize("pooling", ["mean", "class"])
+@pytest.mark.parametrize("pooling", ["mean", "first"])
 def test_without_positions_a_picture_is_a_bag_of_patches(pooling):
     torch.manual_seed(1)
     pictures = torch.randn(2, 3, 12, 8)
@@ -47,14 +47,14 @@ def test_without_positions_a_picture_is_a_bag_of_patches(pooling):
     for positions, is_bag in (("none", True), ("learned", False), ("rotary", False)):
         config = PatchConfig(**SMALL, positions=positions, pooling=pooling, dropout=0.0)
         encoder = PatchEncoder(config, SHAPE)
-        head = PoolingHead(16, 3, pooling=config.pools, dropout=0.0)
+        head = PoolingHead(16, 3, pooling=config.pooling, dropout=0.0)
         model = Labeller(encoder, head).eval()
         same = torch.allclose(model(pictures), model(permuted), atol=1e-5)
         assert same == is_bag, positions
 
 
 def test_a_class_vector_stands_in_front_of_the_patches():
-    encoder = PatchEncoder(PatchConfig(**SMALL, pooling="class"), SHAPE)
+    encoder = PatchEncoder(PatchConfig(**SMALL, pooling="first"), SHAPE)
     assert encoder(torch.randn(2, 3, 12, 8)).features.shape == (2, 7, 16)
     assert "class_vector" in dict(encoder.named_parameters())
 

@@ -118,7 +118,8 @@ def test_a_translator_begins_with_a_language_model_as_its_decoder(
 
 def test_a_classifier_of_other_labels_draws_its_head_anew(files, tmp_path):
     first = tmp_path / "first"
-    small = ("--model.layers=1", "--model.d-model=16", "--model.d-ff=16", "--model.heads=2")
+    sizes = ("--model.layers=1", "--model.d-model=16", "--model.d-ff=16", "--model.heads=2")
+    small = ("--model.type=transformer", *sizes)
     assert classify(files / "labels.tsv", first, *small).status == 0
     parent = load_file(first / "model.safetensors")
     for corpus, same in (("labels.tsv", True), ("others.tsv", False)):

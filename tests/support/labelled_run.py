@@ -5,7 +5,13 @@ from pathlib import Path
 from everyday_run import Finished, command
 from topics import lines, topic_of
 
-SIZES = ("--model.d-model=16", "--model.d-ff=16", "--model.layers=2", "--model.heads=2")
+SIZES = (
+    "--model.type=transformer",
+    "--model.d-model=16",
+    "--model.d-ff=16",
+    "--model.layers=2",
+    "--model.heads=2",
+)
 STEPS = ("--training.max-steps=60", "--training.learning-rate=0.01", "--text.unit=words")
 
 

@@ -12,8 +12,8 @@ from headway.inspection.opened_labellers import tagger
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 FLAGS = (
-    "--model.d-model=16", "--model.d-ff=16", "--model.layers=1", "--model.heads=2",
-    "--training.learning-rate=0.01", "--text.vocabulary-size=300",
+    "--model.type=transformer", "--model.d-model=16", "--model.d-ff=16", "--model.layers=1",
+    "--model.heads=2", "--training.learning-rate=0.01", "--text.vocabulary-size=300",
 )  # fmt: skip
 
 

@@ -211,12 +211,10 @@ def test_tags_that_their_scheme_forbids_are_said(tmp_path):
     corpus = tmp_path / "a.conll"
     corpus.write_text("Rome I-LOC\nis O\nfar B-LOC\n\n" * 20, "utf-8")
     done = train(tmp_path / "run", corpus, steps=4)
-    assert (
-        f"20 tags are not as IOB1 wants them, the first in the sentence at line 1 of {corpus}"
-        in done.err
-    )
+    assert "20 tags are not as IOB2 wants them" in done.err
+    assert f"the first in the sentence at line 1 of {corpus}" in done.err
     [one, *_] = read_tagged([corpus])
-    assert len(spans_of(one.tags, "IOB1")) == 2
+    assert len(spans_of(one.tags, "IOB2")) == 2
 
 
 def test_bad_input_is_refused(trained, tmp_path):
@@ -232,8 +230,8 @@ def test_bad_input_is_refused(trained, tmp_path):
         assert refused.status == 2, refused
         assert message in refused.err
         assert not RunFolder(run).model.exists()
-    for tag in ("B-ORG", "NN"):
+    for tag, named in (("B-ORG", "ORG"), ("NN", "NN")):
         bad.write_text(f"Ada O\nslept {tag}\n", "utf-8")
         refused = command("evaluate", str(trained[0]), "--corpus", str(bad))
         assert refused.status == 2
-        assert f"{tag!r} in the sentence at line 1 of {bad} is none: LOC, PER" in refused.err
+        assert f"{named!r} in the sentence at line 1 of {bad} is none: LOC, PER" in refused.err

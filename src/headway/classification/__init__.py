@@ -2,6 +2,7 @@
 
 VERBS = {
     "train": "headway.classification.spec:SPEC",
+    "files": "headway.classification.reading:refuse_unreadable",
     "predict lines": "headway.classification.predicting:TextClassifier",
     "evaluate": "headway.commands.labelling:evaluate_labelled",
     "evaluate labels": "headway.classification.predicting:evaluated",

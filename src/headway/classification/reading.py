@@ -1,32 +1,208 @@
-"""Labelled texts: files to rows."""
+"""Labelled texts: files to rows.
 
-from collections.abc import Sequence
+`.jsonl` has an object a line, `.csv` (and `.tsv` where a column is named) a header; every other
+file is label TAB text. `.gz` behind any of them. Several labels of a text stand between `|`.
+"""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from headway.core.errors import DataError
-from headway.core.lines import read_lines
+from headway.core.errors import ConfigError, DataError
+from headway.core.lines import check_file, read_lines, shown
+from headway.labelling.data import LabelledFiles
+from headway.runs.task_spec import Say
+
+SEVERAL = "|"
+RARE = 20
+"""A label is rare where the most frequent one has over so many times its texts."""
+_COLUMNS = "text", "label"
+_NOT_TEXTS = 0.5
+"""Where more than this share of many texts has a label of its own, labels and texts are swapped."""
+
+
+@dataclass(frozen=True)
+class ClassifiedFiles(LabelledFiles):
+    """Section [data]: which files, and where in them the texts are."""
+
+    text_column: str = ""
+    """Of .csv, .tsv and .jsonl: what the column, or the key, of the texts is called; text if left
+    out."""
+    label_column: str = ""
+    """The same of labels; label if left out."""
 
 
 class LabelledText(NamedTuple):
-    """A line of a file."""
+    """A text of a file."""
 
     text: str
     labels: tuple[str, ...]
+    """One or several; none only where JSON says so."""
+    place: str
+    """Line and file, for errors."""
 
 
-def read_labelled(files: Sequence[Path]) -> list[LabelledText]:
-    """Label TAB text."""
-    found = []
-    for path in files:
-        for number, line in enumerate(read_lines(path), 1):
-            if not line:
-                continue
-            label, tab, text = line.partition("\t")
-            if not (label and tab and text):
-                raise DataError(
-                    f"a line is label TAB text; line {number:,} of {path} is {line[:60]!r}. Put "
-                    "a tab between them."
-                )
-            found.append(LabelledText(text, (label,)))
+def read_labelled(paths: Sequence[Path], how: ClassifiedFiles) -> list[LabelledText]:
+    """The texts of some files, in their order; blank lines are passed over.
+
+    Raises DataError: a file cannot be read, a line is not as it should be, or there is no text.
+    """
+    found = list[LabelledText]()
+    for path in paths:
+        named = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+        kind = named.suffix.lower()
+        if kind in (".jsonl", ".ndjson"):
+            rows = _of_json(path, how)
+        elif kind == ".csv" or (kind == ".tsv" and (how.text_column or how.label_column)):
+            rows = _of_table(path, how, "," if kind == ".csv" else "\t")
+        else:
+            rows = _of_lines(path)
+        before = len(found)
+        for place, labels, text in rows:
+            if not text.strip():
+                raise DataError(f"a text has words; {place} has none. Leave that line out.")
+            names = labels if isinstance(labels, list) else labels.split(SEVERAL)
+            kept = tuple(dict.fromkeys(name.strip() for name in names))
+            if "" in kept:
+                raise DataError(f"a label has letters; {place} has an empty one. Name it.")
+            found.append(LabelledText(text, kept, place))
+        if len(found) == before:
+            raise DataError(f"a file of labelled texts has some; {shown(path)} has blank lines.")
     return found
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(read_lines(path), 1):
+        place = f"line {number:,} of {shown(path)}"
+        if line is None:
+            raise DataError(f"a line has 1 MiB at most; {place} has more. Leave it out, or cut it.")
+        yield place, line
+
+
+def _of_lines(path: Path) -> Iterator[tuple[str, str, str]]:
+    for place, line in _lines(path):
+        label, tab, text = line.partition("\t")
+        if not line.strip():
+            continue
+        if not tab:
+            raise DataError(
+                f"a line is label TAB text; {place} has no tab: {line[:60]!r}. Put one between "
+                "them; .csv and .jsonl are read by their names."
+            )
+        yield place, label, text
+
+
+def _of_json(path: Path, how: ClassifiedFiles) -> Iterator[tuple[str, str | list[str], str]]:
+    text, label = how.text_column or _COLUMNS[0], how.label_column or _COLUMNS[1]
+    for place, line in _lines(path):
+        if not line.strip():
+            continue
+        try:
+            one: Any = json.loads(line)
+            found, labels = one[text], one[label]
+            listed = labels if isinstance(labels, list) else [labels]
+            sound = isinstance(found, str) and all(isinstance(name, str | int) for name in listed)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            sound = False
+        if not sound:
+            raise DataError(
+                f"a line is an object with {text!r} (a string) and {label!r} (a string, a whole "
+                f"number, or a list of these); {place} is {line[:60]!r}. Mend it, or name the keys "
+                "with --text-column and --label-column."
+            )
+        yield place, [str(name) for name in listed] if listed is labels else str(labels), found
+
+
+def _of_table(path: Path, how: ClassifiedFiles, delimiter: str) -> Iterator[tuple[str, str, str]]:
+    wanted = how.text_column or _COLUMNS[0], how.label_column or _COLUMNS[1]
+    lines = (f"{line}\n" for _, line in _lines(path))
+    quoted: Any = csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
+    table = csv.reader(lines, delimiter=delimiter, quoting=quoted, strict=True)
+    try:
+        header = [name.strip() for name in next(table, [])]
+        for name in wanted:
+            if header.count(name) != 1:
+                raise ConfigError(
+                    f"a column has one name of the header; {name!r} is there "
+                    f"{header.count(name)} times: {shown(path)} begins with "
+                    f"{', '.join(header)[:200]}. Name others with --text-column and --label-column."
+                )
+        of_text, of_label = map(header.index, wanted)
+        for row in table:
+            place = f"line {table.line_num:,} of {shown(path)}"
+            if not row:
+                continue
+            if len(row) != len(header):
+                raise DataError(
+                    f"a row has a cell for each of {len(header)} columns; {place} has {len(row)}. "
+                    "Put texts that have a comma between double quotes."
+                )
+            yield place, row[of_label], row[of_text].strip("\n")
+    except csv.Error as error:
+        raise DataError(
+            f"a table is CSV with double quotes; line {table.line_num:,} of {shown(path)} is not "
+            f"({error}). Mend that line."
+        ) from None
+
+
+# -- labels -----------------------------------------------------------------------------------
+
+
+def labels_of(rows: Sequence[LabelledText], say: Say) -> tuple[str, ...]:
+    """The labels that are learned, in the order of their names; how many texts have each is said.
+
+    Raises DataError where there are not two, or where they are texts.
+    """
+    counts = Counter(label for row in rows for label in row.labels)
+    if len(counts) < 2 and not any(len(row.labels) != 1 for row in rows):
+        raise DataError(
+            f"there are two labels or more; all {len(rows):,} texts are {next(iter(counts), '')!r}."
+            " Add texts of another."
+        )
+    alone = sum(n == 1 for n in counts.values())
+    if len(rows) >= RARE and alone > _NOT_TEXTS * len(rows):
+        raise DataError(
+            f"labels come again and again; {alone:,} of {len(rows):,} texts have one of their own, "
+            f"such as {next(name for name, n in counts.items() if n == 1)[:60]!r}. A line is label "
+            "TAB text: swap the two."
+        )
+    most = counts.most_common()
+    say(
+        f"{len(counts):,} labels: {', '.join(f'{name} {n:,}' for name, n in most[:12])}"
+        f"{', ..' if len(most) > 12 else ''}"
+    )
+    (often, n_often), (seldom, n_seldom) = most[0], most[-1]
+    if n_often > RARE * n_seldom or n_often > 0.8 * len(rows):
+        say(
+            f"WARNING: {often} has {n_often / len(rows):.0%} of the texts, {seldom} "
+            f"{n_seldom / len(rows):.1%}: who always says {often} is right that often. Look at F1 "
+            "and at each label (headway evaluate), not at accuracy; more texts of rare labels help."
+        )
+    return tuple(sorted(counts))
+
+
+def refuse_unknown(rows: Sequence[LabelledText], labels: Sequence[str], what: str) -> None:
+    """Raise DataError for a text whose label is none of those that were learned."""
+    for row in rows:
+        for label in row.labels:
+            if label not in labels:
+                raise DataError(
+                    f"{what} have labels that were learned from; {row.place} has {label!r}, which "
+                    f"is none of {', '.join(labels)[:200]}. Put some such texts among those to "
+                    "learn from, or leave that line out."
+                )
+
+
+def refuse_unreadable(sections: Any) -> None:
+    """Raise ConfigError or DataError for a file that cannot be read, before anything else is."""
+    from headway.core.config import build
+
+    files = build(ClassifiedFiles, sections.get("data", {}), section="data")
+    if not files.corpus:
+        raise ConfigError("labels are learned from texts; none is named. Give --corpus F.")
+    for path in (*files.corpus, *files.valid_corpus):
+        check_file(path)

@@ -1,33 +1,39 @@
 """What the task of text classification brings: files, models, criterion."""
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
-from torch import nn
 
-from headway.classification.criterion import LabelCriterion
-from headway.classification.reading import LabelledText, read_labelled
-from headway.core.errors import ConfigError, DataError
-from headway.core.runtime import Runtime
-from headway.labelling.data import (
-    LabelledData,
-    LabelledFiles,
-    checksums_of,
-    held_out,
-    sizes,
-    tokens_of,
+from headway.classification.criterion import LabelCriterion, scored, target_of
+from headway.classification.models import MODELS, build
+from headway.classification.reading import (
+    ClassifiedFiles,
+    LabelledText,
+    labels_of,
+    read_labelled,
+    refuse_unknown,
 )
-from headway.labelling.encoders import ENCODERS
-from headway.labelling.labeller import Labeller
-from headway.labelling.pooling import Pooling, PoolingHead
-from headway.labelling.task import Example, ExamplesTask
+from headway.core.config import Sections
+from headway.core.errors import ConfigError
+from headway.core.runtime import Runtime
+from headway.labelling.data import LabelledData, checksums_of, held_out, tokens_of, whole_words
+from headway.labelling.scores import LabelScores
+from headway.labelling.task import Example, ExamplesTask, lengths
 from headway.labelling.vocabulary import LabelledVocabulary, load_vocabulary
 from headway.language_models.units import LanguageText
 from headway.operations.time_budget import PlannedTraining
-from headway.runs.settings import Settings
-from headway.runs.task_spec import Say, TaskSpec
+from headway.runs.settings import Settings, absolute_files
+from headway.runs.task_spec import CardWords, Run, Say, Sizes, TaskSpec
+
+BATCH = 50
+"""Texts of an update, about, where nothing else is said (Kim 2014)."""
+LEAST_BATCH_TOKENS = 512
+SEEN, LEAST_PASSES, MOST_PASSES = 100_000, 8, 60
+"""Texts to see where no length is given, and bounds for how often each is; half as often for a
+model that begins with another run's weights."""
 
 
 @dataclass(frozen=True)
@@ -35,72 +41,175 @@ class ClassificationTraining(PlannedTraining):
     """Section [training]."""
 
     label_smoothing: float = 0.0
-    pooling: Pooling = "mean"
+    """Share of the probability that is spread over all labels."""
+    word_dropout: float = 0.1
+    """Share of tokens that are read as the unknown one, others each time (Iyyer et al. 2015)."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.word_dropout < 1:
+            raise ConfigError(
+                f"word_dropout is at least 0 and below 1; got {self.word_dropout}. Try 0.1."
+            )
 
 
-def read(settings: Settings, known: LabelledVocabulary | Any | None, say: Say) -> LabelledData:
+# -- data -------------------------------------------------------------------------------------
+
+
+def read(settings: Settings, known: Any, say: Say) -> LabelledData:
     """Files to examples; `known` is the vocabulary of a run that this one begins with."""
-    files: LabelledFiles = settings.data
-    if not files.corpus:
-        raise ConfigError("labels are learned from texts; none is named. Give --corpus F.")
-    rows, valid = read_labelled(files.corpus), read_labelled(files.valid_corpus)
-    if not valid:
-        rows, valid = held_out(rows, settings.runtime.seed, "labelled texts")
-    labels = tuple(sorted({label for row in rows for label in row.labels}))
-    if len(labels) < 2:
-        raise DataError(f"there are two labels or more; all texts have {labels}. Add others.")
-    facts: Any = {}
-    tokens: Any = getattr(known, "tokens", known)
-    if tokens is None:
-        texts = [row.text for row in rows]
-        tokens, facts = tokens_of(
-            settings.text, settings.model_type, texts, settings.runtime.seed, say
-        )
-    vocabulary = LabelledVocabulary(tokens, labels, facts)
-    examples = partial(_examples, vocabulary=vocabulary, longest=files.max_length)
-    counts = {"train": {"kept": len(rows)}, "valid": {"kept": len(valid)}}
-    return LabelledData(vocabulary, examples(rows), examples(valid), checksums_of(files), counts)
+    files, seed = settings.data, settings.runtime.seed
+    rows, valid = read_labelled(files.corpus, files), read_labelled(files.valid_corpus, files)
+    labels = labels_of(rows, say)
+    if valid:
+        refuse_unknown(valid, labels, "texts to validate on")
+        if n_same := len({row.text for row in rows} & {row.text for row in valid}):
+            say(f"WARNING: {n_same:,} texts to validate on are among those to learn from as well")
+    else:
+        rows, valid = held_out(rows, seed, "labelled texts", [row.labels for row in rows])
+        say(f"{len(valid):,} of {len(rows) + len(valid):,} texts are held out to validate on")
+    texts = [row.text for row in rows]
+    tokens, facts = getattr(known, "tokens", known), getattr(known, "facts", {})
+    if known is None:
+        text = whole_words(settings.text, texts, say)
+        tokens, facts = tokens_of(text, settings.model_type, texts, seed, say)
+    elif settings.text.segmenter != "auto":
+        facts = {"segmenter": settings.text.segmenter}
+    kept = {name: facts[name] for name in ("unit", "segmenter") if name in facts}
+    several = any(len(row.labels) != 1 for row in (*rows, *valid))
+    if several:
+        say("some texts have several labels: each label is there or not, by itself")
+    vocabulary = LabelledVocabulary(tokens, labels, {**kept, "several": several})
+    train = examples_of(rows, vocabulary, files.max_length)
+    n_cut = sum(len(one.input) == files.max_length for one in train)
+    if n_cut > len(train) // 100:
+        say(f"{n_cut:,} texts have {files.max_length} tokens or more: what is behind is not read")
+    counts = {
+        "train": {"kept": len(rows), "cut": n_cut},
+        "valid": {"kept": len(valid)},
+        "labels": {name: sum(name in row.labels for row in rows) for name in labels},
+    }
+    return LabelledData(
+        vocabulary, train, examples_of(valid, vocabulary, files.max_length), checksums_of(files),
+        counts,
+    )  # fmt: skip
 
 
-def _examples(
-    rows: list[LabelledText], vocabulary: LabelledVocabulary, longest: int
+def examples_of(
+    rows: Sequence[LabelledText], vocabulary: LabelledVocabulary, longest: int
 ) -> list[Example]:
-    places = {label: place for place, label in enumerate(vocabulary.labels)}
+    """Ids and numbers of labels."""
     ids = vocabulary.encode_batch([row.text for row in rows], longest)
     return [
-        Example(np.array(one, np.int32), places[row.labels[0]])
+        Example(np.array(one, np.int32), target_of(vocabulary, row.labels))
         for one, row in zip(ids, rows, strict=True)
     ]
 
 
-def build(settings: Settings, vocabulary: LabelledVocabulary) -> nn.Module:
-    """An encoder and a head."""
-    _, encoder = ENCODERS[settings.model_type]
-    sizes = {"vocabulary_size": len(vocabulary), "padding": vocabulary.special.padding}
-    trunk = encoder(settings.model, **sizes)
-    dropout, pooling = settings.model.dropout, "mean"
-    head = PoolingHead(trunk.d_output, len(vocabulary.labels), pooling=pooling, dropout=dropout)  # type: ignore[arg-type]
-    return Labeller(trunk, head)
+def complete(given: Sections, settings: Settings, data: LabelledData) -> Sections:
+    """The unit of text; batches of about `BATCH` texts, however long they are."""
+    found: Sections = {"data": absolute_files(settings.data)}
+    facts = data.vocabulary.facts
+    found["text"] = {name: facts[name] for name in ("unit", "segmenter") if name in facts}
+    if not given.get("training", {}).get("batch_tokens"):
+        mean = float(lengths(data.train).mean())
+        found["training"] = {"batch_tokens": max(LEAST_BATCH_TOKENS, round(BATCH * mean))}
+    return found
+
+
+def sizes(data: LabelledData) -> Sizes:
+    """Examples, and how often each is to be seen."""
+    n = len(data.train)
+    return Sizes(n, n, passes=min(max(SEEN / n, LEAST_PASSES), MOST_PASSES))
 
 
 def task(settings: Settings, data: LabelledData, runtime: Runtime) -> ExamplesTask:
     """What the training loop asks for."""
-    criterion = LabelCriterion(data.vocabulary.special.padding, settings.training.label_smoothing)
+    training, vocabulary = settings.training, data.vocabulary
+    criterion = LabelCriterion(
+        vocabulary.special, several=bool(vocabulary.facts.get("several")),
+        smoothing=training.label_smoothing, hidden=training.word_dropout,
+    )  # fmt: skip
     return ExamplesTask(
-        criterion, data.train, data.valid, settings.training,
+        criterion, data.train, data.valid, training,
         seed=settings.runtime.seed, device=runtime.device,
     )  # fmt: skip
 
 
+# -- the model card ---------------------------------------------------------------------------
+
+
+def card(run: Run) -> CardWords:
+    """Score the finished model on the validation texts, and word what the card says."""
+    data, place = run.data, shlex.quote(str(run.folder.path))
+    found = scored(run.trainer.eval_model, data.vocabulary, data.valid)
+    for name, one in found.figures.items():
+        run.say(f"validation {name}: {one.score:.2f} % [{one.low:.2f}, {one.high:.2f}]")
+    labels = data.vocabulary.labels
+    unit = {"subwords": "sub-words"}.get(run.settings.text.unit, run.settings.text.unit)
+    return CardWords(
+        title=f"Text classification: {', '.join(labels[:12])}{', ..' if labels[12:] else ''}",
+        vocabulary=f"{len(data.vocabulary):,} {unit}",
+        scores=score_words(found),
+        data=f"{len(data.train):,} texts learned from, {len(data.valid):,} validated on.",
+        next_commands=[
+            f"headway predict {place} 'a text'",
+            f"headway predict {place} FILE.txt --json",
+            f"headway evaluate {place} --corpus TEST.tsv",
+        ],
+        below_use=below_use(found, run),
+    )
+
+
+def score_words(found: LabelScores) -> str:
+    """The card's tables."""
+    figures = "\n".join(
+        f"| {name} | {one.score:.2f} | {one.low:.2f} to {one.high:.2f} | {one.signature} |"
+        for name, one in found.figures.items()
+    )
+    labels = "\n".join(
+        f"| {row.label} | {row.precision:.1f} | {row.recall:.1f} | {row.f1:.1f} | {row.support:,} |"
+        for row in found.labels
+    )
+    notes = " ".join(f"{note[:1].upper()}{note[1:]}." for note in found.notes)
+    return f"""On {found.n:,} validation texts, by which the checkpoint was chosen; others score a
+little lower. In percent:
+
+| what | value | 95 % interval | how |
+|---|---|---|---|
+{figures}
+
+| label | precision | recall | F1 | texts |
+|---|---|---|---|---|
+{labels}
+
+{notes}"""
+
+
+def below_use(found: LabelScores, run: Run) -> str:
+    """Why the model is good for nothing, if so: it is no better than always the same label."""
+    if run.data.vocabulary.facts.get("several"):
+        return "" if found.figures["micro_f1"].score else "no label that it says is right"
+    most = max(row.support for row in found.labels)
+    if found.figures["accuracy"].low > 100 * most / found.n:
+        return ""
+    return (
+        f"it is right in {found.figures['accuracy'].score:.1f} % of validation texts, and who "
+        f"always says the most frequent label in {100 * most / found.n:.1f} %"
+    )
+
+
 SPEC: TaskSpec = TaskSpec(
     name="classification",
-    sections={"text": LanguageText, "data": LabelledFiles, "training": ClassificationTraining},
-    models=ENCODERS,
-    default_model="transformer",
+    sections={"text": LanguageText, "data": ClassifiedFiles, "training": ClassificationTraining},
+    models=MODELS,
+    default_model="cnn",
     read=read,
+    complete=complete,
     sizes=sizes,
     build=build,
     task=task,
+    card=card,
     vocabulary=load_vocabulary,
 )
 """Everything that text classification brings; see `headway.runs.task_spec.TaskSpec`."""

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import App, Group, Parameter
@@ -184,6 +185,9 @@ def ready(
     return translator, {"tag": tag, **asdict(wanted)}
 
 
+MOST_SHOWN = 100  # characters
+
+
 def announced_tag(translator: "Translator", asked: str | None) -> str:
     """The tag that `chosen_tag` takes; nothing is said of a run that has none.
 
@@ -194,7 +198,7 @@ def announced_tag(translator: "Translator", asked: str | None) -> str:
 
     known = translator.settings.data.tags
     tag = chosen_tag(asked, known)
-    names = ", ".join(name for name in known if name)
+    names = shorten(", ".join(name for name in known if name), MOST_SHOWN, placeholder=" ..")
     if tag:
         say(f"headway: translated as text with the tag {tag} (of {names})")
     elif known:

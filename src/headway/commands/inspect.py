@@ -23,7 +23,7 @@ class InspectOptions:
     ----------
     out
         Where the page goes; RUN/inspect.html if nothing is said, demo.html of the run that
-        comes with headway.
+        comes with headway. Of a run of pictures it may be a .png.
     open
         Open the page in the browser.
     live
@@ -192,6 +192,11 @@ def _page_of_its_own(
     found = look_at(InspectionRequest(run, _one_text(given, None), told.off or ()))
     if told.json:
         print_json(found.told)
+    elif found.picture and page.suffix.lower() == ".png":
+        from headway.core.disk import write_bytes
+
+        write_bytes(page, found.picture)
+        say(f"headway: the picture is {page}")
     else:
         _write(page, found.html, open_browser=told.open)
 

@@ -22,9 +22,12 @@ from headway.core.errors import RunError, command
 CONFIG, TOKENIZER, MODEL = "config.toml", "tokenizer.json", "model.safetensors"
 TRANSLATION = "translation"
 """The task of a run that does not say: there was no other once."""
-CHECKS, LABELS = "checks.json", "labels.json"
+CHECKS, LABELS, LANGUAGES = "checks.json", "labels.json", "languages.json"
 GLOSSARY = "glossary.tsv"
-CONSTANT = ("data.json", GLOSSARY, LABELS, "source.spm", "target.spm", TOKENIZER, "vocab.json")
+CONSTANT = (
+    *("data.json", GLOSSARY, LABELS, LANGUAGES),
+    *("source.spm", "target.spm", TOKENIZER, "vocab.json"),
+)
 """Written before config.toml and never again: data, terms, and the vocabulary, Marian's too."""
 
 _MAX_BYTES = 1 << 28

@@ -44,8 +44,8 @@ class TextSettings:
 _KNOWN_NAMES = {
     "padding": ("<pad>", "[PAD]"),
     "unknown": ("<unk>", "[UNK]"),
-    "begin": ("<s>", "[CLS]", "<bos>"),
-    "end": ("</s>", "[SEP]", "<eos>"),
+    "begin": ("<s>", "[CLS]", "<bos>", "<|endoftext|>"),
+    "end": ("</s>", "[SEP]", "<eos>", "<|endoftext|>"),
 }
 
 

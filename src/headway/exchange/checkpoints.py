@@ -2,7 +2,7 @@
 safetensors. Whatever they say is checked before it is believed."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +22,8 @@ PICKLES = (
     *("pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack"),
     "rust_model.ot",
 )
+COUNTED = ("position_ids", "embed_positions.weights", ".attn.bias", ".attn.masked_bias")
+"""Names of tensors that say nothing: positions that are counted, sinusoids, masks of GPT-2."""
 MAX_BYTES = 1 << 24
 """Of a table in JSON: ten times what the largest have."""
 ACTIVATIONS: dict[str, Activation] = {
@@ -160,9 +162,31 @@ def read_shapes(weights: Path) -> dict[str, tuple[int, ...]]:
     for name, (kind, shape) in shapes.items():
         if kind in ("F32", "F16", "BF16"):
             found[name] = shape
-        elif not name.endswith("position_ids"):
+        elif not name.endswith(COUNTED):
             raise DataError(
                 f"weights are of the types F32, F16 or BF16; {name} of {weights} is {kind}. Take "
                 "the model as it was trained."
             )
     return found
+
+
+def refuse_other_shapes(
+    found: Shapes, wanted: Shapes, optional: Container[str], place: Path
+) -> None:
+    """Raise DataError where a file has not the tensors that it must have, or others; those that are
+    `optional` may be absent."""
+    for name in [*wanted, *found]:
+        shape = found.get(name)
+        if shape != wanted.get(name) and not (shape is None and name in optional):
+            held, needed = (
+                "nothing" if one is None else str(list(one)) for one in (shape, wanted.get(name))
+            )
+            raise other_weights(f"{place} has {held} for {name} where {needed} belongs")
+
+
+def other_weights(how: str) -> DataError:
+    """For weights that are not those that config.json describes; `how`, in words."""
+    return DataError(
+        f"the weights of a model are those that its config.json describes; {how}. Put the two "
+        "files of one model together."
+    )

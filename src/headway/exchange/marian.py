@@ -11,7 +11,12 @@ from torch import Tensor
 from headway.core.embedding import sinusoids
 from headway.core.errors import ConfigError, DataError
 from headway.core.transformer import Transformer, TransformerConfig
-from headway.exchange.checkpoints import ACTIVATIONS, read_config
+from headway.exchange.checkpoints import (
+    ACTIVATIONS,
+    other_weights,
+    read_config,
+    refuse_other_shapes,
+)
 from headway.exchange.marian_weights import (
     BIAS,
     HEAD,
@@ -136,16 +141,8 @@ class MarianConfig:
         """Raise DataError where a file has not the tensors of this model, or others."""
         n_layers = config.encoder_layers + config.decoder_layers
         if n_layers >= len(found):  # it is not even built
-            raise _other_weights(f"{path} has {len(found)} tensors where {n_layers} layers belong")
-        wanted, optional = self._shapes(config), self._optional(found)
-        for name in [*wanted, *found]:
-            shape = found.get(name)
-            if shape != wanted.get(name) and not (shape is None and name in optional):
-                held, needed = (
-                    "nothing" if shape is None else str(list(shape))
-                    for shape in (shape, wanted.get(name))
-                )
-                raise _other_weights(f"{path} has {held} for {name} where {needed} belongs")
+            raise other_weights(f"{path} has {len(found)} tensors where {n_layers} layers belong")
+        refuse_other_shapes(found, self._shapes(config), self._optional(found), path)
 
     def _shapes(self, config: TransformerConfig) -> dict[str, Shape]:
         """The shape of each tensor that there must or may be."""
@@ -191,10 +188,3 @@ class MarianConfig:
                         f"Marian's positions are sinusoids; {name} of {path} has others, which "
                         "headway cannot hold. Take another model."
                     )
-
-
-def _other_weights(how: str) -> DataError:
-    return DataError(
-        f"the weights of a model are those that its config.json describes; {how}. Put the two "
-        "files of one model together."
-    )

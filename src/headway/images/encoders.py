@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from headway.core.dropout import check_dropout
 from headway.core.errors import ConfigError, refuse_below, refuse_beyond
 from headway.images.decoding import PictureShape
-from headway.labelling.pooling import Pooling
 from headway.nn.encoder import Encoded, Encoder, EncoderConfig
 from headway.nn.positioned import Positions
 
@@ -51,18 +50,13 @@ class PatchConfig(EncoderConfig):
     """How the place of a patch is known; none: a picture is a bag of patches."""
     patch: int = 4
     """Pixels of a side of a patch, which must divide the picture's sides."""
-    pooling: Literal["mean", "class"] = "mean"
+    pooling: Literal["mean", "first"] = "mean"
     """What the label is told from: the mean of all patches, or a vector in front of them that
-    belongs to none."""
+    belongs to none (their class token)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         refuse_below(self, {"patch": 1})
-
-    @property
-    def pools(self) -> Pooling:
-        """The same to the head."""
-        return "first" if self.pooling == "class" else "mean"
 
 
 class PatchEncoder(Encoder):
@@ -77,12 +71,12 @@ class PatchEncoder(Encoder):
                 "--model.patch."
             )
         n_patches = shape.height * shape.width // config.patch**2
-        places = n_patches + (config.pooling == "class")
+        places = n_patches + (config.pooling == "first")
         numbers = config.patch**2 * shape.channels
         super().__init__(replace(config, max_length=places), d_input=numbers)
         self.patch, self.shape = config.patch, shape
         self.class_vector = None
-        if config.pooling == "class":
+        if config.pooling == "first":
             self.class_vector = nn.Parameter(0.02 * torch.randn(config.d_model))
 
     def forward(self, pictures: Float[Tensor, "batch channels height width"]) -> Encoded:
@@ -131,11 +125,6 @@ class PictureCnnConfig:
         refuse_below(self, {"kernel": 1, "halvings": 0})
         refuse_beyond(self, {"kernel": 64, "halvings": len(self.channels)})
         check_dropout(self.dropout)
-
-    @property
-    def pools(self) -> Pooling:
-        """As the head says it."""
-        return self.pooling
 
 
 class PictureConvolution(nn.Module):

@@ -66,7 +66,7 @@ def tagger(run: Path) -> InspectedLabeller:
         words = segmenter("punctuation")(text).split() if spaced else [*"".join(text.split())]
         if not words:
             return []
-        (tags,), one = used.learned_tags([words]), next(pieces.examples(words, [0] * len(words)))
+        (tags,), one = used.learned_tags([words]), next(pieces.examples(words))
         begins = [*one.target.starts.tolist(), len(one.input) - 1]
         places = [[*range(*pair)] for pair in pairwise(begins)]
         whole = TextInWords(one.input.tolist(), words[: len(places)], places)

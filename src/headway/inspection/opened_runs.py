@@ -17,13 +17,14 @@ from headway.demo import EXAMPLES
 from headway.inspection.inspected_model import Examples, InspectedModel, Passage
 from headway.language_models.trained import TrainedLanguageModel
 from headway.runs.resuming import why_not_read
-from headway.translation.attention import as_fed
+from headway.translation.attention import as_fed, refuse_further_positions
 from headway.translator import Translator
 
 
 def opened_translator(run: Path, device: Device, tag: str | None) -> InspectedModel:
     """A run of translation; `tag` is one of its tags."""
     translator = Translator.load(run, device=device)
+    refuse_further_positions(translator.model)
     tag = translator.chosen_tag(tag)
     codes = translator.processors.codes(tag)
 

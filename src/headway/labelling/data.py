@@ -1,7 +1,8 @@
 """Section [data] of what is labelled, and what uses share of reading it."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +13,14 @@ from headway.core.errors import ConfigError, DataError
 from headway.core.lines import shown
 from headway.core.run_folder import RunFolder
 from headway.labelling.task import Example
-from headway.language_models.units import LanguageText, Vocabulary, fitted_unit, learned_vocabulary
+from headway.language_models.units import (
+    LanguageText,
+    Unit,
+    Vocabulary,
+    fitted_unit,
+    learned_vocabulary,
+)
+from headway.languages.segmenting import unspaced
 from headway.runs.task_spec import Say, Sizes
 
 HELD_OUT, MOST_HELD_OUT = 0.1, 5_000
@@ -69,8 +77,11 @@ class LabelledData:
         self.vocabulary.save(folder)
 
 
-def held_out(rows: Sequence[T], seed: int, what: str) -> tuple[list[T], list[T]]:
-    """Rows to learn from, and some at random to validate on.
+def held_out(
+    rows: Sequence[T], seed: int, what: str, kinds: Sequence[Any] | None = None
+) -> tuple[list[T], list[T]]:
+    """Rows to learn from, and some at random to validate on; of each of their `kinds` the same
+    share, and none of one that is there once.
 
     Raises DataError where there are under twenty of `what`.
     """
@@ -79,8 +90,14 @@ def held_out(rows: Sequence[T], seed: int, what: str) -> tuple[list[T], list[T]]
             f"a model needs 20 {what}, some of which are held out; there are {len(rows)}. Give "
             "more, or --valid-corpus."
         )
-    n = min(MOST_HELD_OUT, round(HELD_OUT * len(rows)))
-    chosen = {*np.random.default_rng(seed).permutation(len(rows))[:n].tolist()}
+    every = max(round(1 / HELD_OUT), len(rows) // MOST_HELD_OUT)
+    order = np.random.default_rng(seed).permutation(len(rows)).tolist()
+    alone = set[int]()
+    if kinds is not None:
+        counts, first = Counter(kinds), {kind: place for place, kind in enumerate(kinds)}
+        order.sort(key=lambda place: first[kinds[place]])
+        alone = {place for place in order if counts[kinds[place]] == 1}
+    chosen = {*order[every // 2 :: every]} - alone
     return (
         [row for i, row in enumerate(rows) if i not in chosen],
         [row for i, row in enumerate(rows) if i in chosen],
@@ -97,6 +114,19 @@ def tokens_of(
         text, unit, lambda: map(unit.cut, texts), unlimited=False, seed=seed, say=say
     )
     return found, {"unit": unit.unit, "segmenter": unit.segmenter}
+
+
+def whole_words(text: LanguageText, texts: Sequence[str], say: Say) -> LanguageText:
+    """What is left open of [text], where a few thousand texts teach no sub-words: words, parted
+    from marks and however rare, or characters where there are no spaces."""
+    if text.unit != "auto":
+        return text
+    unit: Unit = "characters" if unspaced(texts) else "words"
+    say(f"unit: {unit}{' (the text has no spaces)' if unit == 'characters' else ''}")
+    text = replace(text, unit=unit, min_count=text.min_count or 1)
+    if text.segmenter != "auto":
+        return text
+    return replace(text, segmenter="punctuation" if unit == "words" else "none")
 
 
 def checksums_of(files: LabelledFiles) -> dict[str, str]:

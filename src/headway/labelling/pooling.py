@@ -33,4 +33,5 @@ class PoolingHead(nn.Module):
 
     def forward(self, encoded: Encoded) -> Float[Tensor, "batch labels"]:
         """Logits."""
-        return self.to_labels(self.dropout(pooled(encoded, self.pooling)))
+        x = pooled(encoded, self.pooling).to(self.to_labels.weight.dtype)
+        return self.to_labels(self.dropout(x))

@@ -1,6 +1,7 @@
 """What a run that labels is asked, and answers: of a text, of the lines of a file, of a picture."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -20,7 +21,9 @@ class Asked(NamedTuple):
     @property
     def file(self) -> Path | None:
         """The file, where one of that name is there."""
-        return Path(self.given) if self.given and Path(self.given).exists() else None
+        with suppress(OSError, ValueError):  # a text may be no name: too long, or with a zero
+            return Path(self.given) if self.given and Path(self.given).exists() else None
+        return None
 
 
 class Answer(NamedTuple):
@@ -61,3 +64,5 @@ class InspectionPage(NamedTuple):
     html: str
     told: dict[str, Any]
     """The same for `--json`."""
+    picture: bytes = b""
+    """The same as one PNG, where there is one."""

@@ -1,7 +1,7 @@
 """What stands behind the numbers of a model that labels: pieces of text, and names of labels."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, SupportsIndex
@@ -10,6 +10,7 @@ from headway.core.disk import refuse_large, write_text
 from headway.core.errors import DataError
 from headway.core.run_folder import LABELS, RunFolder
 from headway.core.subwords import SpecialIds, Subwords
+from headway.languages.segmenting import segmenter
 from headway.tokenizers.words import Words, opened
 
 MOST_LABELS = 1 << 16
@@ -41,9 +42,15 @@ class LabelledVocabulary:
         """Each id as a reader would write it."""
         return self.tokens.pieces(ids)
 
+    @property
+    def cut(self) -> Callable[[str], str]:
+        """What puts spaces between the words of a text, as it did when they were learned."""
+        return segmenter(self.facts.get("segmenter", "none"))
+
     def encode_batch(self, texts: Sequence[str], longest: int | None = None) -> list[list[int]]:
         """The ids of each text between its markers; at most `longest` of them."""
-        return [self.marked(ids, longest) for ids in self.tokens.encode_batch(texts)]
+        ids = self.tokens.encode_batch([*map(self.cut, texts)])
+        return [self.marked(one, longest) for one in ids]
 
     def marked(self, ids: Sequence[int], longest: int | None = None) -> list[int]:
         """As every use feeds a text: begin (Marian's has none), its ids, end."""

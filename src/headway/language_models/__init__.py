@@ -17,4 +17,5 @@ VERBS = {
     "export word2vec-binary": "headway.language_models.exchange:export_word2vec_binary",
     "export glove": "headway.language_models.exchange:export_glove",
     "import arpa": "headway.language_models.exchange:import_arpa",
+    "import gpt2": "headway.language_models.gpt2_runs:import_gpt2",
 }

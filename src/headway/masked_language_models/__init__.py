@@ -6,5 +6,8 @@ VERBS = {
     "predict lines": "headway.masked_language_models.filling:MaskFiller",
     "evaluate": "headway.commands.labelling:evaluate_labelled",
     "evaluate labels": "headway.masked_language_models.evaluation:evaluated",
+    "export bert": "headway.masked_language_models.bert_export:export_bert",
+    "import bert": "headway.masked_language_models.bert_runs:import_bert",
+    "import roberta": "headway.masked_language_models.bert_runs:import_roberta",
     "embed": "headway.masked_language_models.embedding:embedder",
 }

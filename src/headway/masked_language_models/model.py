@@ -6,13 +6,16 @@ from typing import ClassVar
 from jaxtyping import Float, Int
 from torch import Tensor, nn, zeros
 
-from headway.core.embedding import project
+from headway.core.embedding import output_matrix, project
 from headway.core.layers import ACTIVATIONS
 from headway.nn.encoder import Encoded, Encoder, EncoderConfig
 
 
 class MaskedHead(nn.Module):
-    """BERT's: dense, activation, norm; then the matrix of the embedding, and a bias."""
+    """BERT's: dense, activation, norm; then the matrix of the embedding or, not `tied`, one of
+    its own, and a bias."""
+
+    output_weight: nn.Parameter | None
 
     def __init__(self, config: EncoderConfig, vocabulary_size: int) -> None:
         super().__init__()
@@ -20,6 +23,7 @@ class MaskedHead(nn.Module):
         self.activate = ACTIVATIONS[config.activation]
         self.norm = nn.LayerNorm(config.d_model, eps=config.layer_norm_epsilon)
         self.output_bias = nn.Parameter(zeros(vocabulary_size))
+        self.register_parameter("output_weight", None)
         nn.init.xavier_uniform_(self.dense.weight)
         nn.init.zeros_(self.dense.bias)
 
@@ -43,11 +47,15 @@ class MaskedLanguageModel(nn.Module):
         self.config = config
         self.encoder = Encoder(config, vocabulary_size=vocabulary_size, padding=padding)
         self.head = MaskedHead(config, vocabulary_size)
+        if not config.tied:
+            own = output_matrix(self.encoder.embedding, tied=False)
+            self.head.output_weight = nn.Parameter(own)
 
     @property
     def output_weight(self) -> Float[Tensor, "vocabulary d_model"]:
-        """The embedding's own matrix."""
-        return self.encoder.embedding.weight
+        """The embedding's own matrix, or one besides."""
+        own = self.head.output_weight
+        return self.encoder.embedding.weight if own is None else own
 
     def encoded(self, ids: Int[Tensor, "batch length"]) -> Encoded:
         """What the encoder makes of some texts."""

@@ -1,6 +1,7 @@
 """What the task of masked language models brings: model, presets, windows of text, and the card."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from headway.core.config import Sections
@@ -99,6 +100,17 @@ def task(settings: Settings, data: texts.Texts, runtime: Runtime) -> ExamplesTas
     )  # fmt: skip
 
 
+def next_commands(place: Path) -> list[str]:
+    """For the card of a run in a place."""
+    child = ("train", "--task", "classification", "--init-from", place, "--corpus", "LABELLED.tsv")
+    return [
+        command("predict", place, "The capital of France is [MASK]."),
+        command("evaluate", place, "--corpus", "TEST.txt"),
+        command("embed", place, "FILE.txt", "--out", "vectors.safetensors"),
+        command(*child, "--out", "NEW"),
+    ]
+
+
 def card(run: Run) -> CardWords:
     """Score the finished model on validation text, and word what the card says."""
     trainer, data = run.trainer, run.data
@@ -110,23 +122,14 @@ def card(run: Run) -> CardWords:
     run.say(f"validation: {scores}")
     unit = {"subwords": "sub-words"}.get(data.unit.unit, data.unit.unit)
     whole = ", whole words" if run.settings.data.whole_words else ""
-    place = run.folder.path
     return CardWords(
         "Masked language model",
         f"{len(data.vocabulary):,} {unit}",
         f"{scores[0].upper()}{scores[1:]}.\n\nPerplexities of other vocabularies do not compare.",
         f"{data.reading['read']:,} lines read; {tokens:,} tokens in windows of "
         f"{run.settings.training.window}, of which {HIDDEN:.0%} are hidden, anew each time{whole}.",
-        [
-            command("predict", place, "The capital of France is [MASK]."),
-            command("evaluate", place, "--corpus", "TEST.txt"),
-            command("embed", place, "FILE.txt", "--out", "vectors.safetensors"),
-            command(
-                "train", "--task", "classification", "--init-from", place, "--corpus",
-                "LABELLED.tsv", "--out", "NEW",
-            ),
-        ],
-    )  # fmt: skip
+        next_commands(run.folder.path),
+    )
 
 
 SPEC: TaskSpec = TaskSpec(

@@ -111,8 +111,8 @@ class Encoder(nn.Module):
     ) -> Encoded:
         """Of vectors that are as long as the layers are wide: embeddings, to which positions are
         added here."""
-        x = self.embedding_norm(self.positions(embedded))
-        x = self.dropout(x.to(next(self.layers.parameters()).dtype))
+        x = self.positions(embedded).to(next(self.layers.parameters()).dtype)
+        x = self.dropout(self.embedding_norm(x))
         seen = visible[:, None, None, :]
         if self.config.causal and (past := self.config.past(x.shape[1], x.device)) is not None:
             seen = seen & past

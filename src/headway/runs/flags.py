@@ -82,6 +82,10 @@ FLAGS = {
     "valid_corpus": ShortFlag(
         "data", "Text file(s) to validate on; held out of the corpus if left out.", many=True
     ),
+    "text_column": ShortFlag(
+        "data", "With --task classification: the column (CSV, TSV) or key (JSONL) of texts."
+    ),
+    "label_column": ShortFlag("data", "The same of labels; several of a text stand between |."),
     "budget": ShortFlag("training", "Time for all of it, such as 30m or 2h."),
     "seed": ShortFlag("runtime", "Of weights, dropout and data order."),
     "glossary": ShortFlag(

@@ -4,9 +4,10 @@ All are multiplied by one factor, so that their numbers are as large as those th
 the tokens without one; cosines stay.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple, Protocol, SupportsIndex, cast, runtime_checkable
 
 import numpy as np
 import torch
@@ -19,16 +20,21 @@ from headway.core.errors import ConfigError, DataError, RunError
 from headway.core.learning import drawn
 from headway.core.optimizer import load_weights
 from headway.core.run_folder import MODEL
-from headway.core.subwords import Subwords
 from headway.corpora.cache_place import silent
 from headway.operations.frozen import token_embeddings
 from headway.runs.settings import Settings
-from headway.runs.task_spec import Run, Say
-from headway.tokenizers.words import Words
+from headway.runs.task_spec import Run, Say, Tokens
 from headway.vectors.word_vectors import WordVectors
 
 BEGINS_WORD = ("▁", "Ġ")
 """What sub-words show the space before them as, here and in other toolkits."""
+
+
+@runtime_checkable
+class SpelledTokens(Tokens, Protocol):
+    """Tokens, each with its spelling: sub-words, words, or what is labelled by them."""
+
+    def pieces(self, ids: Iterable[SupportsIndex]) -> list[str]: ...
 
 
 class FoundVectors(NamedTuple):
@@ -48,7 +54,7 @@ class FoundVectors(NamedTuple):
         return float(np.sqrt(np.square(self.vectors, dtype=np.float64).mean()))
 
 
-def find(vocabulary: Subwords | Words, vectors: WordVectors) -> FoundVectors:
+def find(vocabulary: SpelledTokens, vectors: WordVectors) -> FoundVectors:
     """The vector of the same spelling for each token: the piece itself; where it begins a word, the
     word; else either in lower case. Markers have none: they stand in no text.
 

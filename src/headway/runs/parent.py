@@ -211,6 +211,9 @@ def inherited(spec: TaskSpec, parent: Parent, given: Sections, say: Say) -> Sect
     base: Sections = {"model": shape, "training": {}, "text": stored.get("text", {})}
     if before.training.learning_rate:
         base["training"]["learning_rate"] = tuned_rate(before)
+    if shape.get("positions") == "learned":  # behind their end nothing can be read
+        most = getattr(spec.sections.get("data"), "max_length", 0)
+        base["data"] = {"max_length": shape["max_length"]} if most > shape["max_length"] else {}
     known = {"model": config, "text": spec.sections.get("text")}
     for name, section in known.items():
         keys = {field.name for field in fields(section)} if section else set[str]()

@@ -82,6 +82,9 @@ class Sizes(NamedTuple):
     """Units (target tokens, examples, ..) of the training data, each example once."""
     per_pass: int
     """Units of one pass, each example as often as it weighs."""
+    passes: float = 0.0
+    """Wanted where there is no budget, and half as many of a model that begins with another run's
+    weights; 0: by how many units there are."""
 
 
 class CardWords(NamedTuple):

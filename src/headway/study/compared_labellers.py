@@ -23,7 +23,7 @@ from headway.study.compared_runs import (
 )
 from headway.tagging.conll import TaggedSentence, read_tagged
 from headway.tagging.predicting import WordTagger
-from headway.tagging.reading import converted, kinds_of
+from headway.tagging.reading import converted
 from headway.tagging.schemes import scheme_of
 from headway.tagging.scores import tag_scores
 
@@ -74,7 +74,7 @@ def tagger(request: ComparisonRequest) -> Entrant:
 
         def examined(tags: Sequence[Sequence[str]]) -> RunResults:
             scores = tag_scores([one.tags for one in there], tags, used.scheme)
-            kinds = kinds_of(vocabulary.labels, used.scheme)
+            kinds = vocabulary.facts["kinds"]
             return results(scores, rows, kinds, lambda i: " ".join(tags[i]))
 
         return Work(

@@ -17,8 +17,8 @@ DOCUMENT = "-DOCSTART-"
 class TaggedSentence(NamedTuple):
     """Some lines of a file that stand together."""
 
-    tokens: Sequence[str]
-    tags: Sequence[str]
+    tokens: list[str]
+    tags: list[str]
     place: str
     """Of its first token, for messages: file and line."""
 
@@ -40,26 +40,22 @@ def read_tagged(files: Sequence[Path]) -> list[TaggedSentence]:
 
 
 def _sentences(path: Path) -> Iterator[TaggedSentence]:
-    rows, width, first = list[list[str]](), 0, 0
+    one, width = TaggedSentence([], [], ""), 0
     for number, line in enumerate(read_lines(path), 1):
         row = ["a line of over a megabyte"] if line is None else columns(line)
         if row:
-            width = width or len(row)
-            _refuse_damaged(row, width, f"line {number:,} of {shown(path)}")
-            first = first if rows else number
-            rows.append(row)
-        elif rows:
-            yield _tagged(rows, path, first)
-            rows = []
-    if rows:
-        yield _tagged(rows, path, first)
+            width, place = width or len(row), f"line {number:,} of {shown(path)}"
+            _refuse_damaged(row, width, place)
+            one = one if one.tokens else one._replace(place=place)
+            one.tokens.append(row[0])
+            one.tags.append(row[-1])
+        elif one.tokens:
+            yield one
+            one = TaggedSentence([], [], "")
+    if one.tokens:
+        yield one
     if not width:
         raise DataError(f"a file of tags has tokens; {shown(path)} has blank lines. Name another.")
-
-
-def _tagged(rows: Sequence[Sequence[str]], path: Path, first: int) -> TaggedSentence:
-    place = f"line {first:,} of {shown(path)}"
-    return TaggedSentence([row[0] for row in rows], [row[-1] for row in rows], place)
 
 
 def _refuse_damaged(row: Sequence[str], width: int, place: str) -> None:

@@ -11,9 +11,6 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from headway.core.dropout import Dropout
-from headway.nn.encoder import Encoded
-
 FORBIDDEN = -1e4
 """In place of minus infinity: its gradient is no NaN, and no sum of scores makes up for it."""
 
@@ -94,25 +91,3 @@ class LinearChain(nn.Module):
             tag = before.gather(1, tag[:, None])[:, 0]
             path.append(tag)
         return torch.stack(path[::-1], 1) * visible
-
-
-class TagHead(nn.Module):
-    """Dropout, one matrix, and a chain over what it gives."""
-
-    def __init__(
-        self,
-        d_input: int,
-        allowed: Bool[np.ndarray, "before after"],
-        *,
-        learned: bool,
-        dropout: float,
-    ) -> None:
-        super().__init__()
-        self.dropout = Dropout(dropout)
-        self.to_tags = nn.Linear(d_input, len(allowed) - 1)
-        self.chain = LinearChain(allowed, learned=learned)
-
-    def forward(self, encoded: Encoded) -> Float[Tensor, "batch length tags"]:
-        """Emissions of each place."""
-        logits: Tensor = self.to_tags(self.dropout(encoded.features))
-        return logits

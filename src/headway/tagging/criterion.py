@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
+from headway.core.subwords import SpecialIds
 from headway.core.training_interfaces import Validation
 from headway.labelling.task import Example, Tensors, padded
 from headway.tagging.model import Tagger
@@ -18,14 +20,34 @@ class TagCriterion:
 
     unit = "tags"
 
-    def __init__(self, padding: int, labels: Sequence[str], scheme: str | None) -> None:
-        self.padding, self.labels, self.scheme = padding, labels, scheme
+    def __init__(
+        self,
+        special: SpecialIds,
+        labels: Sequence[str],
+        scheme: str | None,
+        *,
+        hidden: float = 0.0,
+        unspelled: float = 0.0,
+    ) -> None:
+        """`hidden`, `unspelled`: so many pieces are the unknown one, and so many features of
+        spelling not there, while the model learns."""
+        self.special, self.labels, self.scheme = special, labels, scheme
+        self.hidden, self.unspelled = hidden, unspelled
 
     def tensors(
         self, examples: Sequence[Example], random: np.random.Generator | None = None
     ) -> Tensors:
         """Ids, starts, tags, which of those are there, features of spelling."""
-        return (padded(examples, self.padding), *padded_targets(examples))
+        ids = padded(examples, self.special.padding)
+        starts, tags, there, features = padded_targets(examples)
+        if random is not None:
+            markers = (self.special.padding, self.special.decoder_begin, self.special.end)
+            marked = torch.isin(ids, torch.tensor(markers))
+            chosen = torch.from_numpy(random.random(ids.shape) < self.hidden)
+            ids = ids.masked_fill(chosen & ~marked, self.special.unknown)
+            left_out = torch.from_numpy(random.random(features.shape) < self.unspelled)
+            features = features.masked_fill(left_out, 0)
+        return ids, starts, tags, there, features
 
     def units(self, tensors: Tensors) -> int:
         """Tags."""

@@ -2,13 +2,37 @@
 
 from typing import Any
 
-from jaxtyping import Float, Int
+import numpy as np
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from headway.core.dropout import Dropout
 from headway.labelling.labeller import Labeller
 from headway.nn.encoder import Encoded
-from headway.tagging.crf import LinearChain, TagHead
+from headway.tagging.crf import LinearChain
 from headway.tagging.spelling import SpellingTable
+
+
+class TagHead(nn.Module):
+    """Dropout, one matrix, and a chain over what it gives."""
+
+    def __init__(
+        self,
+        d_input: int,
+        allowed: Bool[np.ndarray, "before after"],
+        *,
+        learned: bool,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.dropout = Dropout(dropout)
+        self.to_tags = nn.Linear(d_input, len(allowed) - 1)
+        self.chain = LinearChain(allowed, learned=learned)
+
+    def forward(self, encoded: Encoded) -> Float[Tensor, "batch length tags"]:
+        """Emissions of each place."""
+        logits: Tensor = self.to_tags(self.dropout(encoded.features))
+        return logits
 
 
 class Tagger(Labeller):

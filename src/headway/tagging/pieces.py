@@ -7,9 +7,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from headway.labelling.task import Example
 from headway.labelling.vocabulary import LabelledVocabulary
+from headway.tagging.schemes import LEARNED, spans_of, tags_of
 from headway.tagging.spelling import hashed
 
 
@@ -35,6 +37,7 @@ class TokenPieces:
         self.before, self.kind = (" ", "words") if spaced else ("", "characters")
         self.shift = len(vocabulary.marked([])) - 1
         self.most = max(1, longest - self.shift - 1)
+        self.numbers = {label: number for number, label in enumerate(vocabulary.labels)}
         self._known: dict[str, list[int]] = {}
 
     def of(self, tokens: Sequence[str]) -> list[list[int]]:
@@ -47,9 +50,9 @@ class TokenPieces:
         }
         return [self._known[token] for token in tokens]
 
-    def examples(self, tokens: Sequence[str], tags: Sequence[int]) -> Iterator[Example]:
+    def examples(self, tokens: Sequence[str], tags: Sequence[str] = ()) -> Iterator[Example]:
         """A sentence in portions, nearly always one: where it is longer than may be read at once it
-        is parted between tokens."""
+        is parted between tokens, and a span there into two."""
         seen = hashed(tokens, self.kind)
         ids, starts, first = list[int](), list[int](), 0
         for place, piece in enumerate(self.of(tokens)):
@@ -62,26 +65,25 @@ class TokenPieces:
             yield self._example(ids, starts, tags[first:], seen[first:])
 
     def _example(
-        self, ids: list[int], starts: list[int], tags: Sequence[int], seen: list[list[int]]
+        self, ids: list[int], starts: list[int], tags: Sequence[str], seen: list[list[int]]
     ) -> Example:
+        learned = self.vocabulary.facts["scheme"] and LEARNED
+        whole_tags = tags_of(spans_of(tags, learned), len(tags), learned)
+        numbers = [self.numbers[tag] for tag in whole_tags] or [0] * len(starts)
         whole = np.array(self.vocabulary.marked(ids), np.int32)
         features = np.zeros((len(whole), len(seen[0])), np.int32)
         features[starts] = seen
-        target = TagTarget(np.array(starts, np.int32), np.array(tags, np.int32), features)
+        target = TagTarget(np.array(starts, np.int32), np.array(numbers, np.int32), features)
         return Example(whole, target)
 
 
 def padded_targets(examples: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Starts, tags and which of them are there, `[batch, tokens]`; features of spelling, `[batch,
     length, features]`."""
-    targets: list[TagTarget] = [one.target for one in examples]
-    n, longest = len(targets), max(len(one.starts) for one in targets)
-    starts, tags = np.zeros((n, longest), np.int64), np.zeros((n, longest), np.int64)
-    there = np.zeros((n, longest), bool)
-    widest = max(len(one.features) for one in targets)
-    features = np.zeros((n, widest, targets[0].features.shape[1]), np.int64)
-    for row, one in enumerate(targets):
-        n_tokens = len(one.starts)
-        starts[row, :n_tokens], tags[row, :n_tokens] = one.starts, one.tags
-        there[row, :n_tokens], features[row, : len(one.features)] = True, one.features
-    return (*map(torch.from_numpy, (starts, tags, there, features)),)  # type: ignore[return-value]
+    columns = zip(*(one.target for one in examples), strict=True)
+    starts, tags, features = (
+        pad_sequence([torch.from_numpy(one).long() for one in column], batch_first=True)
+        for column in columns
+    )
+    there = [torch.ones(len(one.target.tags), dtype=torch.bool) for one in examples]
+    return starts, tags, pad_sequence(there, batch_first=True), features

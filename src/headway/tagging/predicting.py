@@ -17,7 +17,7 @@ from headway.runs.loading import LoadedRun, open_run
 from headway.tagging.conll import columns, read_tagged
 from headway.tagging.model import Tagger
 from headway.tagging.pieces import TokenPieces, padded_targets
-from headway.tagging.reading import kinds_of, known_sentences
+from headway.tagging.reading import known_sentences
 from headway.tagging.schemes import LEARNED, spans_of, tags_of
 from headway.tagging.scores import tag_scores
 from headway.tagging.spec import SPEC
@@ -53,7 +53,7 @@ class WordTagger(NamedTuple):
         portions: list[tuple[int, Example]] = [
             (number, one)
             for number, tokens in enumerate(sentences)
-            for one in pieces.examples(tokens, [0] * len(tokens))
+            for one in pieces.examples(tokens)
         ]
         order = sorted(range(len(portions)), key=lambda i: len(portions[i][1].input))
         found: dict[int, list[str]] = {}
@@ -75,7 +75,8 @@ class WordTagger(NamedTuple):
         of text."""
         width = self._width(asked.file) if asked.file else 0
         parts = _blocks(lines) if width else ([line] for line in lines)
-        while some := [*islice(parts, SENTENCES)]:
+        at_once = SENTENCES if asked.given else 1  # lines that are typed are answered at once
+        while some := [*islice(parts, at_once)]:
             tokens = [self._tokens(block, width) for block in some]
             for block, words, tags in zip(some, tokens, self.learned_tags(tokens), strict=True):
                 between = " " if self.opened.vocabulary.facts["spaced"] else ""
@@ -105,12 +106,11 @@ class WordTagger(NamedTuple):
         width = len(rows[0]) if rows else 0
         if any(len(row) != width for row in rows):
             return 0
-        known, usual = kinds_of(self.opened.vocabulary.labels, self.scheme), self.scheme
-        tags = {row[-1] for row in rows}
-        kinds = {tag.partition("-")[2] or tag for tag in tags} - {"O"} if usual else tags
-        if width > 1 and kinds <= {*known}:
+        facts, tags = self.opened.vocabulary.facts, {row[-1] for row in rows}
+        kinds = {tag.partition("-")[2] or tag for tag in tags - {"O"}} if self.scheme else tags
+        if width > 1 and kinds <= {*facts["kinds"]}:
             return width - 1
-        whole = self.opened.vocabulary.facts["spaced"] or all(len(row[0]) == 1 for row in rows)
+        whole = facts["spaced"] or all(len(row[0]) == 1 for row in rows)
         return width if "\t" in "".join(lines) or (width == 1 and whole) else 0
 
     def _told(self, text: str, tokens: list[str], learned: Sequence[str]) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class WordTagger(NamedTuple):
     def _marked(self, told: dict[str, Any], colored: bool) -> str:
         """A text in which spans are marked: `[Ada Lovelace PER]`."""
         text, at, shown = told["text"], 0, ""
-        kinds = kinds_of(self.opened.vocabulary.labels, self.scheme)
+        kinds = self.opened.vocabulary.facts["kinds"]
         for start, end, label, words in map(dict.values, told["spans"]):
             color = COLORS[kinds.index(label) % len(COLORS)]
             mark = (

@@ -14,7 +14,7 @@ from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
 from headway.tagging.conll import TaggedSentence, read_tagged
 from headway.tagging.pieces import TokenPieces
-from headway.tagging.schemes import LEARNED, OUTSIDE, SCHEMES, parted, scheme_of, spans_of, tags_of
+from headway.tagging.schemes import LEARNED, OUTSIDE, SCHEMES, scheme_of, spans_of, tags_of
 from headway.tagging.schemes import n_violations as violated
 
 _HAN_OR_KANA = re.compile(f"[{UNSPACED_SCRIPTS['HAN']}{UNSPACED_SCRIPTS['KANA']}]+")
@@ -27,36 +27,32 @@ def read(settings: Settings, known: LabelledVocabulary | Any | None, say: Say) -
         raise ConfigError("tags are learned from tagged sentences; none are named: --corpus F.")
     rows, valid = read_tagged(files.corpus), read_tagged(files.valid_corpus)
     scheme, n = scheme_of(one.tags for one in (*rows, *valid)), len(rows)
-    say(
-        f"tags: {scheme}, learned as {LEARNED} and written as they came"
-        if scheme
-        else "tags: no scheme of spans, each stands by itself (scored by accuracy)"
-    )
-    whole = converted([*rows, *valid], scheme, say)
-    labels = _labels(whole, scheme)
+    how = "no scheme of spans, each stands by itself (scored by accuracy)"
+    say(f"tags: {f'{scheme}, learned as {LEARNED} and written as they came' if scheme else how}")
+    whole, learned = converted([*rows, *valid], scheme, say), scheme and LEARNED
+    kinds = sorted({span.kind for one in whole for span in spans_of(one.tags, learned)})
+    labels = kinds
+    if scheme:
+        ends = [f"-{kind}" if kind else "" for kind in kinds]
+        labels = [OUTSIDE, *(letter + end for end in ends for letter in SCHEMES[LEARNED])]
     if len(labels) < 2:
-        raise DataError(f"there are two tags or more; all tokens have {labels[0]!r}. Add others.")
-    train, kept = whole[:n], whole[n:]
-    if not valid:
-        train, kept = held_out(train, seed, "tagged sentences")
-    facts: dict[str, Any] = {"scheme": scheme, "spaced": spaced(train)}
+        raise DataError(f"there are two tags or more; all tokens have {labels[0]!r}. Add more.")
+    train, kept = (whole[:n], whole[n:]) if valid else held_out(whole, seed, "tagged sentences")
+    facts: dict[str, Any] = {"scheme": scheme, "kinds": kinds, "spaced": spaced(train)}
     tokens: Any = getattr(known, "tokens", known)
     if tokens is None:
         tokens, more = _learned_tokens(train, facts["spaced"], settings, say)
         facts |= more
-    vocabulary = LabelledVocabulary(tokens, labels, facts)
+    vocabulary = LabelledVocabulary(tokens, (*labels,), facts)
     pieces = TokenPieces(vocabulary, files.max_length)
-    numbers = {label: number for number, label in enumerate(labels)}
-    learned, held = (
-        [e for one in some for e in pieces.examples(one.tokens, [numbers[t] for t in one.tags])]
-        for some in (train, kept)
+    examples, held = (
+        [e for one in some for e in pieces.examples(one.tokens, one.tags)] for some in (train, kept)
     )
     counts = {
-        name: {"kept": len(some), "tokens": sum(len(one.tokens) for one in some),
-               "portions": len(made)}
-        for name, some, made in zip(("train", "valid"), (train, kept), (learned, held), strict=True)
-    }  # fmt: skip
-    return LabelledData(vocabulary, learned, held, checksums_of(files), counts)
+        name: {"kept": len(some), "tokens": sum(len(one.tokens) for one in some)}
+        for name, some in (("train", train), ("valid", kept))
+    }
+    return LabelledData(vocabulary, examples, held, checksums_of(files), counts)
 
 
 def converted(
@@ -64,12 +60,11 @@ def converted(
 ) -> list[TaggedSentence]:
     """The same in the scheme `schemes.LEARNED`, or with plain tags; says how many tags the scheme
     of the file forbids, and where the first stands."""
-    odd = [one for one in sentences if violated(one.tags, scheme)]
+    odd = [(one.place, n) for one in sentences if (n := violated(one.tags, scheme))]
     if odd:
-        n = sum(violated(one.tags, scheme) for one in odd)
         say(
-            f"{n:,} tags are not as {scheme} wants them, the first in the sentence at "
-            f"{odd[0].place}: spans are read there as conlleval does"
+            f"{sum(n for _, n in odd):,} tags are not as {scheme} wants them, the first in the "
+            f"sentence at {odd[0][0]}: spans are read there as conlleval does"
         )
     return [
         one._replace(tags=tags_of(spans_of(one.tags, scheme), len(one.tags), scheme and LEARNED))
@@ -84,47 +79,25 @@ def known_sentences(
 
     Raises DataError, with the place, for a tag that says what the run does not know.
     """
-    usual: str | None = vocabulary.facts["scheme"]
-    kinds = kinds_of(vocabulary.labels, usual)
-    for one in sentences:
+    usual = vocabulary.facts["scheme"]
+    own = usual and scheme_of((one.tags for one in sentences), usual)
+    found = converted(sentences, own, say)
+    for one in found:
         for tag in one.tags:
-            part = parted(tag) if usual else ("", tag)
-            if not (part and (part[1] in kinds or part[0] == OUTSIDE)):
+            if tag not in vocabulary.labels:
                 raise DataError(
-                    f"a run is asked for tags that it knows; {tag!r} in the sentence at "
-                    f"{one.place} is none: {', '.join(kinds)[:200]}. Leave such sentences out, or "
-                    "train on them."
+                    f"a run is asked for tags that it knows; {tag[2:] if own else tag!r} in the "
+                    f"sentence at {one.place} is none: {', '.join(vocabulary.facts['kinds'])[:200]}"
+                    ". Leave such sentences out, or train on them."
                 )
-    return converted(sentences, usual and scheme_of((s.tags for s in sentences), usual), say)
-
-
-def kinds_of(labels: Sequence[str], scheme: str | None) -> list[str]:
-    """The types of spans that labels are of; of plain tags themselves."""
-    if scheme is None:
-        return [*labels]
-    return sorted({kind for letter, kind in map(_sure, labels) if letter != OUTSIDE})
-
-
-def _sure(label: str) -> tuple[str, str]:
-    found = parted(label)
-    assert found, "labels of a scheme have its letters"
     return found
-
-
-def _labels(sentences: Sequence[TaggedSentence], scheme: str | None) -> tuple[str, ...]:
-    tags = sorted({tag for one in sentences for tag in one.tags})
-    if scheme is None:
-        return (*tags,)
-    kinds = (f"-{kind}" if kind else "" for kind in kinds_of(tags, scheme))
-    return OUTSIDE, *(letter + kind for kind in kinds for letter in SCHEMES[LEARNED])
 
 
 def spaced(sentences: Sequence[TaggedSentence]) -> bool:
     """Whether tokens are words with spaces between; if not, they are single characters."""
-    stretches = (_HAN_OR_KANA.fullmatch(token) for one in sentences for token in one.tokens)
-    lengths = Counter(len(found[0]) for found in stretches if found)
-    n_tokens = sum(len(one.tokens) for one in sentences)
-    return lengths[1] < n_tokens / 4 or lengths.total() > 1.05 * lengths[1]
+    tokens = [token for one in sentences for token in one.tokens]
+    lengths = Counter(map(len, filter(_HAN_OR_KANA.fullmatch, tokens)))
+    return lengths[1] < len(tokens) / 4 or lengths.total() > 1.05 * lengths[1]
 
 
 def _learned_tokens(

@@ -1,31 +1,34 @@
 """What the task of tagging brings: files, models, criterion, and the model card."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, make_dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from torch import nn
 
+from headway.core.config import Sections
 from headway.core.errors import ConfigError, command
 from headway.core.runtime import Runtime
-from headway.labelling.data import LabelledData, LabelledFiles, sizes
-from headway.labelling.encoders import ENCODERS
+from headway.labelling.data import LabelledData, LabelledFiles
+from headway.labelling.encoders import ENCODERS, LstmConfig
 from headway.labelling.task import ExamplesTask
 from headway.labelling.vocabulary import load_vocabulary
 from headway.language_models.units import LanguageText
+from headway.nn.encoder import EncoderConfig
 from headway.operations.time_budget import PlannedTraining
-from headway.runs.settings import Settings
-from headway.runs.task_spec import CardWords, Run, TaskSpec, validated
-from headway.tagging.crf import TagHead
+from headway.runs.settings import Settings, absolute_files
+from headway.runs.task_spec import CardWords, Run, Sizes, TaskSpec, validated
 from headway.tagging.criterion import TagCriterion
-from headway.tagging.model import Tagger
-from headway.tagging.reading import kinds_of, read
+from headway.tagging.model import Tagger, TagHead
+from headway.tagging.reading import read
 from headway.tagging.schemes import LEARNED, transitions
 from headway.tagging.spelling import SpellingTable
 
 Head = Literal["crf", "linear"]
-SPELLING_DROPOUT = 0.2
-"""How often a feature of spelling is left out."""
+SEEN, LEAST_PASSES, MOST_PASSES = 60_000, 8, 25
+"""Sentences to see where no length is given, and bounds for how often each is."""
+BATCH_TOKENS, RATE = 1_024, 3e-3
+"""Small batches, as sentences are few."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +37,16 @@ class TaggingTraining(PlannedTraining):
 
     label_smoothing: float = 0.0
     """None: a chain has no smoothing that could be summed over all taggings."""
+    word_dropout: float = 0.1
+    """Share of pieces that are read as the unknown one, others each time."""
+    spelling_dropout: float = 0.5
+    """Share of what is seen of spelling that is left out, others each time."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for name in ("word_dropout", "spelling_dropout"):
+            if not 0 <= (value := getattr(self, name)) < 1:
+                raise ConfigError(f"{name} is at least 0 and below 1; got {value}. Try 0.1.")
         if self.label_smoothing:
             raise ConfigError(
                 f"tags are learned as they are; got label_smoothing {self.label_smoothing}. Leave "
@@ -44,17 +54,35 @@ class TaggingTraining(PlannedTraining):
             )
 
 
-def _with_head(config: type) -> type:
-    """Section [model] of an encoder, and what stands above it."""
-    fields: list[Any] = [("head", Head, "crf"), ("spelling", bool, True)]
-    return make_dataclass(f"Tagging{config.__name__}", fields, bases=(config,), frozen=True)
+@dataclass(frozen=True)
+class LstmTagger(LstmConfig):
+    """Reads both ways."""
+
+    dropout: float = 0.5
+    """Between layers, and in front of the head."""
+    head: Head = "crf"
+    """A chain whose transitions are learned (`crf`), or one that only forbids (`linear`)."""
+    spelling: bool = True
+    """Whether letters are looked at: of words how they begin and end, of characters the next."""
+
+
+@dataclass(frozen=True)
+class TransformerTagger(EncoderConfig):
+    """Self-attention."""
+
+    layers: int = 2
+    dropout: float = 0.3
+    head: Head = "crf"
+    """As of lstm."""
+    spelling: bool = True
+    """As of lstm."""
 
 
 MODELS: dict[str, tuple[type, Callable[..., nn.Module]]] = {
-    name: (_with_head(config), encoder) for name, (config, encoder) in ENCODERS.items()
+    "transformer": (TransformerTagger, ENCODERS["transformer"][1]),
+    "lstm": (LstmTagger, ENCODERS["lstm"][1]),
 }
-"""What `--model.type` may be. `--model.head` is a chain whose transitions are learned (`crf`), or
-one that only forbids (`linear`); `--model.spelling` says whether letters are looked at."""
+"""What `--model.type` may be."""
 
 
 def build(settings: Settings, vocabulary: Any) -> nn.Module:
@@ -65,17 +93,37 @@ def build(settings: Settings, vocabulary: Any) -> nn.Module:
     allowed = transitions(vocabulary.labels, LEARNED if vocabulary.facts["scheme"] else None)
     learned, d_spelling = model.head == "crf", trunk.embedding.embedding_dim
     head = TagHead(trunk.d_output, allowed, learned=learned, dropout=model.dropout)
-    spelling = SpellingTable(d_spelling, SPELLING_DROPOUT) if model.spelling else None
+    spelling = SpellingTable(d_spelling) if model.spelling else None
     return Tagger(trunk, head, padding=padding, spelling=spelling)
+
+
+def complete(given: Sections, settings: Settings, data: LabelledData) -> Sections:
+    """Batches and rate, where they are left open."""
+    usual: dict[str, float] = {"batch_tokens": BATCH_TOKENS}
+    if not settings.training.init_from:
+        usual |= {"learning_rate": RATE}
+    training = {key: value for key, value in usual.items() if not getattr(settings.training, key)}
+    return {"data": absolute_files(settings.data), "training": training}
+
+
+def sizes(data: LabelledData) -> Sizes:
+    """Tags, and how often each is to be seen."""
+    n = sum(len(one.target.tags) for one in data.train)
+    passes = min(max(SEEN / len(data.train), LEAST_PASSES), MOST_PASSES)
+    return Sizes(n, n, passes=passes)
 
 
 def task(settings: Settings, data: LabelledData, runtime: Runtime) -> ExamplesTask:
     """What the training loop asks for."""
     vocabulary = data.vocabulary
     scheme = vocabulary.facts["scheme"] and LEARNED
-    criterion = TagCriterion(vocabulary.special.padding, vocabulary.labels, scheme)
+    training = settings.training
+    criterion = TagCriterion(
+        vocabulary.special, vocabulary.labels, scheme,
+        hidden=training.word_dropout, unspelled=training.spelling_dropout,
+    )  # fmt: skip
     return ExamplesTask(
-        criterion, data.train, data.valid, settings.training,
+        criterion, data.train, data.valid, training,
         seed=settings.runtime.seed, device=runtime.device,
     )  # fmt: skip
 
@@ -87,9 +135,9 @@ def card(run: Run) -> CardWords:
     name = f"strict F1 of spans ({scheme})" if scheme else "accuracy"
     scores = f"{name} {found.score:.2f} % on {record['valid']['kept']:,} validation sentences"
     run.say(f"validation: {scores}")
-    kinds, n = kinds_of(vocabulary.labels, scheme), record["train"]
+    n = record["train"]
     return CardWords(
-        title=f"Tagging ({', '.join(kinds)[:80]})",
+        title=f"Tagging ({', '.join(vocabulary.facts['kinds'])[:80]})",
         vocabulary=f"{len(vocabulary):,} ids; {len(vocabulary.labels)} labels",
         scores=f"{scores}. The checkpoint was chosen by them.",
         data=f"{n['kept']:,} sentences learned from: {n['tokens']:,} tokens.",
@@ -104,8 +152,9 @@ SPEC: TaskSpec = TaskSpec(
     name="tagging",
     sections={"text": LanguageText, "data": LabelledFiles, "training": TaggingTraining},
     models=MODELS,
-    default_model="transformer",
+    default_model="lstm",
     read=read,
+    complete=complete,
     sizes=sizes,
     build=build,
     task=task,

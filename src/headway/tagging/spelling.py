@@ -5,12 +5,15 @@ tokens are characters: each with the one before it and the one behind. Each feat
 table, found by a hash of it; those of a token are summed onto the embedding of its first piece.
 """
 
+import math
 import zlib
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+
+from headway.core.embedding import TokenEmbedding
 
 N_ROWS = 1 << 14
 """Of the table; the first one is zero, of what is no first piece."""
@@ -56,18 +59,16 @@ def hashed(tokens: Sequence[str], kind: str) -> list[list[int]]:
 
 
 class SpellingTable(nn.Module):
-    """The table; a feature is left out of training now and then, so that none is relied on."""
+    """The table."""
 
-    def __init__(self, d_model: int, dropout: float) -> None:
+    def __init__(self, d_model: int) -> None:
         super().__init__()
-        self.rows = nn.Embedding(N_ROWS, d_model, padding_idx=0)
-        nn.init.normal_(self.rows.weight, std=0.1)
-        self.rows._fill_padding_idx_with_zero()
-        self.dropout = nn.Dropout(dropout)
+        self.rows = TokenEmbedding(N_ROWS, d_model, padding=0)
 
     def forward(
         self, features: Int[Tensor, "batch length features"]
     ) -> Float[Tensor, "batch length d_model"]:
-        """The sum of those that each place has."""
-        kept = self.dropout((features > 0).float())
-        return (self.rows(features) * kept[..., None]).sum(2)
+        """The sum of what each place has, as large as one embedding, however many are left out."""
+        rows = self.rows(features.flatten(1)).unflatten(1, features.shape[1:])
+        n_there = (features > 0).sum(2, keepdim=True).clamp(min=1)
+        return rows.sum(2) * (math.sqrt(features.shape[2]) / n_there)

@@ -52,16 +52,7 @@ class SentencePieces(Subwords):
             DataError: one is missing or damaged.
             ConfigError: SentencePiece is not installed.
         """
-        contents: dict[str, bytes] = {}
-        for name in (SOURCE, TARGET, LIST):
-            try:
-                refuse_large(path / name, MAX_BYTES)
-                contents[name] = (path / name).read_bytes()
-            except OSError as error:
-                raise DataError(
-                    f"the sub-words of a Marian model are {SOURCE}, {TARGET} and {LIST}; cannot "
-                    f"read {path / name}: {error.strerror or error}. Take it from a copy."
-                ) from None
+        contents = {name: read_file(path / name) for name in (SOURCE, TARGET, LIST)}
         return cls(contents[SOURCE], contents[TARGET], contents[LIST], str(path))
 
     def save(self, path: Path) -> None:
@@ -122,6 +113,18 @@ class SentencePieces(Subwords):
         shown = [[self._pieces[i] for i in map(int, row) if i not in self._markers] for row in rows]
         texts = (self._target.decode_pieces(pieces) if pieces else "" for pieces in shown)
         return [text.replace("▁", " ").strip() for text in texts]
+
+
+def read_file(file: Path) -> bytes:
+    """One of the files. Raises DataError where it cannot be read."""
+    try:
+        refuse_large(file, MAX_BYTES)
+        return file.read_bytes()
+    except OSError as error:
+        raise DataError(
+            f"sub-words of SentencePiece are models and a list of pieces; cannot read {file}: "
+            f"{error.strerror or error}. Take it from a copy."
+        ) from None
 
 
 def _processor(content: bytes, origin: str) -> "Processor":

@@ -1,5 +1,6 @@
 """Tokenizers in files of any kind: the way in for whatever need not be what is learned here."""
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,14 +24,17 @@ _LONGEST_WORD = 1_000
 
 _PARTS = {
     "normalizer": "NFC NFD NFKC NFKD Lowercase StripAccents BertNormalizer Strip Nmt Prepend "
-    "Replace Sequence",
+    "Replace Precompiled Sequence",
     "pre_tokenizer": "ByteLevel BertPreTokenizer Whitespace WhitespaceSplit Metaspace Punctuation "
     "Digits UnicodeScripts Split Sequence",
     "decoder": "ByteLevel Fuse WordPiece Metaspace BPEDecoder ByteFallback Strip Replace Sequence",
     "model": "BPE WordPiece WordLevel Unigram",
 }
-_PATTERNS = ({"Regex": WORDS}, {"Regex": PATTERN})
-"""Those that are written here."""
+_SPACES = {"Regex": " {2,}"}
+_PATTERNS = ({"Regex": WORDS}, {"Regex": PATTERN}, _SPACES)
+"""Those that are written here, and that of SentencePiece's files."""
+_LONGEST_MAPPED = 100
+"""Bytes that stand for a character in a table of SentencePiece's; NFKC has 33 at most."""
 
 _BERT_MARKERS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -79,12 +83,13 @@ def _read(path: Path) -> tuple[str, Path]:
 def read_bert(text: str) -> Tokenizer:
     """The vocabulary of a `vocab.txt`.
 
-    It lower-cases and strips accents unless one of its pieces has a capital.
+    It lower-cases and strips accents unless one in a hundred of its pieces has a capital: those of
+    Chinese have a few, such as Roman numerals.
     """
     pieces = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
     vocabulary = {piece: i for i, piece in enumerate(pieces)}
     words = [piece for piece in pieces if not piece.startswith("[")]
-    lowercase = all(piece == piece.lower() for piece in words)
+    lowercase = 100 * sum(piece != piece.lower() for piece in words) < max(1, len(words))
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -120,8 +125,14 @@ def _unbounded(part: dict[str, Any]) -> str:
     pattern, kind = part.get("pattern"), part.get("type")
     if pattern is not None and pattern not in _PATTERNS and "String" not in pattern:
         return "has a regular expression of its own"
-    if kind == "Replace" and len(part["content"]) > len((pattern or {})["String"]):
+    shortest = 2 if pattern == _SPACES else len((pattern or {}).get("String", ""))
+    if kind == "Replace" and len(part["content"]) > shortest:
         return "writes more than it reads"
+    if kind == "Precompiled":
+        table = base64.b64decode(part["precompiled_charsmap"] or "")
+        texts_at = 4 + int.from_bytes(table[:4], "little")
+        if max(map(len, table[texts_at:].split(b"\0"))) > _LONGEST_MAPPED:
+            return f"writes more than {_LONGEST_MAPPED} bytes for a character"
     texts = [part.get(name) for name in ("prepend", "prefix", "suffix", "content", "replacement")]
     if any(len(text or "") > _LONGEST_TEXT for text in texts):
         return f"writes more than {_LONGEST_TEXT} characters"

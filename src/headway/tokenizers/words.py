@@ -16,9 +16,10 @@ from typing import Any, Literal, SupportsIndex, get_args
 
 from headway.core.disk import refuse_large, write_text
 from headway.core.errors import DataError
+from headway.core.run_folder import LANGUAGES
 from headway.core.subword_training import SPECIAL_PIECES
 from headway.core.subwords import MAX_BYTES, MOST_IDS, SpecialIds, Subwords
-from headway.tokenizers import sentencepieces, tokenizer_files
+from headway.tokenizers import multilingual, sentencepieces, tokenizer_files
 
 WholeUnit = Literal["words", "characters"]
 MOST_MET = 1_000_000
@@ -233,6 +234,12 @@ def opened(path: Path) -> Words | Subwords:
     Raises:
         DataError: there is none.
     """
+    if (path / LANGUAGES).exists():
+        return multilingual.MultilingualPieces.of_folder(path, _opened(path))
+    return _opened(path)
+
+
+def _opened(path: Path) -> Any:
     file = path / "tokenizer.json" if path.is_dir() else path
     if (path / sentencepieces.SOURCE).exists():
         return sentencepieces.SentencePieces.of_folder(path)

@@ -13,5 +13,6 @@ VERBS = {
     "export ctranslate2": "headway.translation.exporting:export_ctranslate2",
     "export marian": "headway.translation.exporting:export_marian",
     "export pegasus": "headway.translation.exporting:export_pegasus",
+    "import m2m100": "headway.translation.m2m100_runs:import_m2m100",
     "import marian": "headway.translation.marian_runs:import_marian",
 }

@@ -37,6 +37,17 @@ def refuse_blind(model: object, model_type: str) -> None:
             "attention is there in a model that has a method `look`, such as a transformer; "
             f"the run's is of type {model_type!r}. Take another run."
         )
+    refuse_further_positions(model)
+
+
+def refuse_further_positions(model: object) -> None:
+    """Raise ConfigError, where positions are to be shown beside tokens, for a model whose decoder
+    has some that are no token of a target."""
+    if getattr(model, "fed_languages", False):
+        raise ConfigError(
+            "what a decoder does is shown where it is fed the target alone; this one, of an "
+            "M2M-100, is fed a language as well. Take another run."
+        )
 
 
 def refuse_unaligned(plain: TextTranslator) -> None:

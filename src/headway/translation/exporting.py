@@ -140,6 +140,11 @@ def transformer_of(run: Path, program: str) -> LoadedRun:
             f"{program} holds models of the type transformer; {run} is one of the type "
             f"{opened.settings.model_type}. Translate with headway, or train a transformer."
         )
+    if getattr(opened.model, "fed_languages", False):
+        raise RunError(
+            f"{program} is given models whose decoder is fed the target alone; that of {run}, from "
+            "an M2M-100, is fed a language as well. Translate with headway, or with `transformers`."
+        )
     return opened
 
 

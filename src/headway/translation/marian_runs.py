@@ -1,13 +1,11 @@
 """Runs from Marian models, such as OPUS-MT's: to be translated with, and to be gone on from."""
 
 import shlex
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from headway.core import tensor_files
 from headway.core.config import Sections
-from headway.core.disk import checksum
 from headway.core.errors import ConfigError, DataError
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
@@ -16,10 +14,9 @@ from headway.exchange.checkpoints import CONFIG, TOKENIZER_CONFIG, StoredWeights
 from headway.exchange.marian import MarianConfig
 from headway.exchange.marian_weights import BIAS, from_theirs
 from headway.languages.codes import is_language
-from headway.operations.shipped import only_writer_of_run, refuse_undecodable
+from headway.operations.locks import Say
+from headway.runs.imported import ImportedModel, ImportedRun, write_imported
 from headway.runs.settings import Settings
-from headway.runs.task_spec import Say
-from headway.runs.train import write_record
 from headway.tokenizers.sentencepieces import LIST, SOURCE, TARGET, SentencePieces
 from headway.translation.spec import SPEC
 
@@ -27,23 +24,7 @@ PEAK = 3e-4
 """The learning rate that a run which goes on from it has a part of: Marian's usual one."""
 
 
-@dataclass(frozen=True)
-class ImportedModel:
-    """Where a model is from: a `headway.runs.task_spec.Data` without examples."""
-
-    vocabulary: Subwords
-    checksums: dict[str, str]
-
-    def record(self) -> dict[str, Any]:
-        """What data.json says."""
-        return {"imported": "marian"}
-
-    def save_vocabulary(self, folder: RunFolder) -> None:
-        """What the task reads it from."""
-        self.vocabulary.save(folder.tokenizer)
-
-
-def import_marian(model: Path, out: Path, say: Say, unit: str | None = None) -> RunFolder:
+def import_marian(model: Path, out: Path, say: Say) -> RunFolder:
     """Make a finished run of a folder with a Marian model in `transformers`' format.
 
     Raises:
@@ -51,11 +32,8 @@ def import_marian(model: Path, out: Path, say: Say, unit: str | None = None) -> 
         ConfigError: the model has something that cannot be held, or SentencePiece is missing.
         RunError: `out` is taken.
     """
-    if unit:
-        raise ConfigError(f"--unit is for ARPA files; got {unit!r} for marian. Leave it out.")
-    refuse_undecodable(model.absolute())
-    with only_writer_of_run(out, say) as folder:
-        folder.refuse_taken()
+
+    def read(place: Path) -> ImportedRun:
         path = model / CONFIG
         described = MarianConfig.read(path)
         stored = StoredWeights.of_folder(model, "MarianMTModel")
@@ -72,15 +50,16 @@ def import_marian(model: Path, out: Path, say: Say, unit: str | None = None) -> 
         if vocabulary.codes:
             say(f"it writes several languages; --tag says which: {' '.join(vocabulary.codes)}")
         files = [path, *stored.files, *(model / name for name in (SOURCE, TARGET, LIST))]
-        data = ImportedModel(vocabulary, {str(file): checksum(file) for file in files})
-        write_record(folder, data, None)
-        data.save_vocabulary(folder)
-        folder.write_settings(settings.sections())
-        scaled = described.scale_embedding
-        tensor_files.save_tensors(from_theirs(tensors, config, scaled=scaled), folder.model)
-        folder.write_card(card(folder, data, settings))
-        folder.finish(settings.sections())
-    return folder
+        weights = from_theirs(tensors, config, scaled=described.scale_embedding)
+        data = ImportedModel.of("marian", vocabulary, files)
+        source = settings.data.source_language or "source"
+        target = settings.data.target_language or "target"
+        title = f"{source} -> {target}, imported from a Marian model"
+        return ImportedRun(
+            data, settings, weights, title, use(place, source, target, vocabulary.codes)
+        )
+
+    return write_imported(model, out, say, read)
 
 
 def refuse_other_ids(described: MarianConfig, vocabulary: Subwords, path: Path) -> None:
@@ -136,25 +115,11 @@ def sections(
     }
 
 
-def card(folder: RunFolder, data: ImportedModel, settings: Settings) -> str:
-    """README.md of an imported run."""
-    files = "\n".join(f"- `{name}` (sha256 {sum_})" for name, sum_ in data.checksums.items())
-    place, tags = shlex.quote(str(folder.path)), settings.data.tags
-    tag = f" --tag {tags[0]}" if tags else ""
-    source = settings.data.source_language or "source"
-    target = settings.data.target_language or "target"
-    return f"""# {source} -> {target}, imported from a Marian model
-
-A Transformer of {len(data.vocabulary):,} sub-words; every setting is in `config.toml`. It was not
-trained here and has not been scored here; its license and its makers are those of the files below.
-
-{files}
-
-## Use
-
-```
-echo 'a sentence' | headway translate {place}{tag}
-headway train --init-from {place} --source MINE.{source} --target MINE.{target} --out NEW
-headway export {place} --to ctranslate2 DIR
-```
-"""
+def use(place: Path, source: str, target: str, tags: Sequence[str]) -> list[str]:
+    """Commands for the card."""
+    run, tag = shlex.quote(str(place)), f" --tag {tags[0]}" if tags else ""
+    return [
+        f"echo 'a sentence' | headway translate {run}{tag}",
+        f"headway train --init-from {run} --source MINE.{source} --target MINE.{target} --out NEW",
+        f"headway export {run} --to ctranslate2 DIR",
+    ]

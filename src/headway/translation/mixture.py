@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.core.errors import ConfigError
 from headway.core.rows import Indices
+from headway.corpora.corpus import Corpus, directions
 from headway.corpora.mixing import PLAIN, Use, tags_read
 from headway.corpora.prepared import Prepared
+from headway.runs.task_spec import Say
+from headway.tokenizers.multilingual import KnownLanguages
 
 
 @dataclass(frozen=True)
@@ -80,3 +84,32 @@ def in_turn(file_numbers: NDArray[np.uint32]) -> Indices:
         own = rows[file_numbers == number]
         place[own] = (np.arange(len(own)) + 0.5) / len(own)
     return np.argsort(place, kind="stable")
+
+
+def refuse_untold(data: Any, languages: KnownLanguages, say: Say) -> None:
+    """Say what a model of many languages is told of the pairs of [data] that have no tag. Raises
+    ConfigError for a file that is said to be in others than it is told, or whose tag is none."""
+    source, target = languages.source, languages.target
+    say(f"pairs are read as {source}; without a tag they are written as {target}")
+    for corpus in filter(None, (data.corpus(), data.validation())):
+        _refuse_untold(corpus, languages)
+
+
+def _refuse_untold(corpus: Corpus, languages: KnownLanguages) -> None:
+    found = directions(corpus)
+    for part in corpus.parts:
+        tag = part.use.tag
+        told = languages.source, tag or languages.target
+        for code, known, option in zip(found[part.name], told, ("source", "target"), strict=True):
+            if code in languages.ids and code != known:
+                pairs = "" if option == "source" else f"give its pairs with :tag={code}, or "
+                raise ConfigError(
+                    f"a model of many languages is told the language of each side; {part.name} is "
+                    f"{code} where {known} would be told. Try: {pairs}import the model again with "
+                    f"--{option}-language {code}."
+                )
+        if tag and tag not in languages.ids:
+            raise ConfigError(
+                f"a tag is the language to write, for a model of many; got {tag!r} for "
+                f"{part.name}. It knows: {' '.join(languages.ids)}."
+            )

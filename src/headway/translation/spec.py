@@ -15,7 +15,7 @@ from headway.core.config import Sections
 from headway.core.errors import ConfigError
 from headway.core.hypothesis import DecodingSettings
 from headway.core.interfaces import StepDecoder
-from headway.core.run_folder import RunFolder, write_json
+from headway.core.run_folder import LANGUAGES, RunFolder, write_json
 from headway.core.runtime import Runtime
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
@@ -29,7 +29,7 @@ from headway.runs.fitting import PresetLadder
 from headway.runs.settings import Settings
 from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, Tokens
 from headway.tokenizers import tokenizer_files
-from headway.translation import pairs, tuning, tuning_data
+from headway.translation import mixture, pairs, tuning, tuning_data
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.decoding import SamplingSettings, decode_anew
 from headway.translation.measuring import below_use, measure
@@ -76,21 +76,27 @@ a hypothesis gains by its length alone, and text of another domain pays for it."
 
 def read(settings: Settings, subwords: Subwords | None, say: Say) -> pairs.Pairs:
     """The pairs of a run, and what its parent learned from, if that is mixed in."""
+    if languages := getattr(subwords, "languages", None):
+        mixture.refuse_untold(settings.data, languages, say)
     return (tuning_data if settings.data.old_run else pairs).read(settings, subwords, say)
 
 
 def vocabulary(run: Path) -> Subwords:
     """The sub-words of a run; an imported one may have them in other files."""
-    if not (run / "source.spm").exists():
+    if not any((run / name).exists() for name in ("source.spm", LANGUAGES)):
         return Subwords.load(RunFolder(run).tokenizer, foreign=tokenizer_files.load)
-    from headway.tokenizers.sentencepieces import SentencePieces  # a side room
+    from headway.tokenizers.words import opened  # a side room
 
-    return SentencePieces.of_folder(run)
+    return cast(Subwords, opened(run))
 
 
 def build(settings: Settings, subwords: Tokens) -> nn.Module:
-    """The model of a run."""
+    """The model of a run; where its sub-words have languages it is told them."""
     _, model = MODELS[settings.model_type]
+    if hasattr(subwords, "languages"):
+        from headway.nn.multilingual import MultilingualTransformer  # a side room
+
+        model = MultilingualTransformer
     return model(settings.model, vocabulary_size=len(subwords), padding=subwords.special.padding)
 
 
@@ -116,9 +122,8 @@ def complete(given: Sections, settings: Settings, data: pairs.Pairs) -> Sections
 def refuse_beyond_last(settings: Settings, prepared: Prepared) -> None:
     """Raise ConfigError where positions end before a pair does: training would end at its batch,
     and there again when it is resumed."""
-    _, of_type = MODELS[settings.model_type]
     with torch.device("meta"):  # nothing of it in memory
-        model = cast(StepDecoder, of_type(settings.model, vocabulary_size=len(prepared.subwords)))
+        model = cast(StepDecoder, build(settings, prepared.subwords))
     sides = [side for one in (prepared.train, prepared.valid) for side in one.lengths.values()]
     longest = 1 + max(int(side.max(initial=0)) for side in sides)  # its begin or end marker
     if model.longest is None or longest <= model.longest:

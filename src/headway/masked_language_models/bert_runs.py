@@ -1,0 +1,99 @@
+"""Runs from BERT- and RoBERTa-shaped models: they tell hidden words, embed, and others begin with
+them."""
+
+from functools import partial
+from pathlib import Path
+
+import torch
+
+from headway.core.config import Sections
+from headway.core.errors import ConfigError
+from headway.core.run_folder import RunFolder
+from headway.exchange.bert import BERT, ROBERTA, BertCheckpoint, BertFamily
+from headway.exchange.pretrained_tokenizers import read_pretrained
+from headway.masked_language_models.model import MaskedLanguageModel
+from headway.masked_language_models.spec import SPEC, next_commands
+from headway.nn.encoder import EncoderConfig
+from headway.operations.locks import Say
+from headway.runs.imported import ImportedModel, ImportedRun, write_imported
+from headway.runs.settings import Settings
+
+PEAK = 3e-4
+"""The learning rate that a run which goes on from it has a third of: BERT is trained with 1e-4."""
+SHOWN = 4
+"""Names of what is left out that are said."""
+
+
+def import_of(family: BertFamily, model: Path, out: Path, say: Say) -> RunFolder:
+    """Make a finished run of a folder with a model of this family in `transformers`' format.
+
+    Raises:
+        DataError: a file is missing or damaged, or they do not go together.
+        ConfigError: the model has something that cannot be held.
+        RunError: `out` is taken.
+    """
+
+    def read(place: Path) -> ImportedRun:
+        found = BertCheckpoint(model, family)
+        config, (tokens, files) = found.config, read_pretrained(model, say)
+        refuse_unlike(found, len(tokens), tokens.special.padding)
+        weights = found.weights(len(tokens))
+        if not found.has_head:
+            head = drawn_head(config, len(tokens))
+            weights |= {f"head.{name}": tensor for name, tensor in head.items()}
+            say(
+                "its weights have no head for hidden words: one was drawn, which knows nothing. "
+                "predict needs one that was trained; embed and --init-from do not"
+            )
+        if n_left := len(found.left_out):
+            names = ", ".join(found.left_out[:SHOWN]) + (", .." if n_left > SHOWN else "")
+            say(f"{n_left} tensors left out, which a masked language model has not: {names}")
+        if n_rows := found.told.vocab_size - len(tokens):
+            say(f"{n_rows} rows of weights left out, for which the vocabulary has no piece")
+        sections: Sections = {
+            "run": {"task": SPEC.name},
+            "text": {"unit": "subwords", "vocabulary_size": len(tokens), "segmenter": "none"},
+            "model": {"type": "transformer", **vars(config)},
+            "training": {"learning_rate": PEAK, "window": config.max_length},
+        }
+        data = ImportedModel.of(
+            family.model_type, tokens, [found.path, *found.stored.files, *files]
+        )
+        title = f"Masked language model, imported from {family.model_type}"
+        return ImportedRun(data, Settings.of(sections, SPEC), weights, title, next_commands(place))
+
+    return write_imported(model, out, say, read)
+
+
+import_bert, import_roberta = partial(import_of, BERT), partial(import_of, ROBERTA)
+
+
+def refuse_unlike(found: BertCheckpoint, n_tokens: int, padding: int) -> None:
+    """Raise ConfigError where config.json and a vocabulary are of two models, or RoBERTa's head,
+    which has gelu always, has another activation than its layers."""
+    told, path = found.told, found.path
+    if told.vocab_size < n_tokens:
+        raise ConfigError(
+            f"each piece has a row of weights; {path} has vocab_size {told.vocab_size}, the "
+            f"vocabulary beside it {n_tokens} pieces. Put the files of one model together."
+        )
+    if found.family is ROBERTA and told.pad_token_id != padding:
+        raise ConfigError(
+            f"a RoBERTa counts positions from behind its padding; {path} has pad_token_id "
+            f"{told.pad_token_id}, the vocabulary beside it {padding}. Put the files of one model "
+            "together."
+        )
+    if found.family is ROBERTA and found.has_head and found.config.activation != "gelu":
+        raise ConfigError(
+            f"a RoBERTa's head has gelu; {path} has hidden_act {told.hidden_act!r}, and layers and "
+            "head have one activation here. Take another, or its weights without lm_head."
+        )
+
+
+def drawn_head(config: EncoderConfig, n_tokens: int) -> dict[str, torch.Tensor]:
+    """The weights of a head that has learned nothing, the same for every import."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        one_layer = MaskedLanguageModel(config, vocabulary_size=1).head
+    found = {name: weight.detach() for name, weight in one_layer.named_parameters()}
+    return found | {"output_bias": torch.zeros(n_tokens)}
