@@ -63,6 +63,7 @@ class MaskedCriterion:
             smoothing=self.smoothing, padding=self.padding, output_bias=known.head.output_bias,
         ).smoothed  # fmt: skip
 
+    @torch.no_grad()
     def validate(self, model: nn.Module, batches: Iterator[Tensors]) -> Validation:
         """Accuracy in percent, nats and perplexity at hidden places; ranked by the nats."""
         n = right = 0
