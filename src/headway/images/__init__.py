@@ -5,5 +5,5 @@ VERBS = {
     "predict lines": "headway.images.predicting:PictureClassifier",
     "evaluate": "headway.commands.labelling:evaluate_labelled",
     "evaluate labels": "headway.images.predicting:evaluated",
-    "inspect page": "headway.images.inspection:page_of_picture",
+    "inspect page": "headway.inspection.picture_page:page_of_picture",
 }

@@ -4,7 +4,7 @@ convolutions."""
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
@@ -40,6 +40,8 @@ def unpatched(
 class PatchConfig(EncoderConfig):
     """[model] of type transformer."""
 
+    seen: ClassVar = 400_000
+    """Pictures to train on, each as often as it is seen, where no length is given."""
     d_model: int = 64
     """Size of each patch between layers."""
     d_ff: int = 128
@@ -105,6 +107,8 @@ class PatchEncoder(Encoder):
 class PictureCnnConfig:
     """[model] of type cnn."""
 
+    seen: ClassVar = 300_000
+    """As above."""
     channels: tuple[int, ...] = (16, 32, 64, 64)
     """Of each layer, a convolution and ReLU."""
     kernel: int = 5

@@ -35,9 +35,8 @@ from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, validated
 
 BATCH = 64
 """Pictures of an update, where nothing is said."""
-SEEN, TUNING_SEEN = 300_000, 100_000
-"""Pictures to train on, each as often as it is seen, where no length is given; the second is for a
-model that begins with another run's weights."""
+TUNED = 1 / 3
+"""Of the usual length, for a model that begins with another run's weights."""
 LEAST_PASSES, MOST_PASSES = 10, 200
 PEAK = 2e-3
 """Of the learning rate, where none is given."""
@@ -123,7 +122,7 @@ def complete(given: Sections, settings: Settings, data: LabelledData) -> Section
     if not training.batch_tokens:
         fitted["batch_tokens"] = BATCH * data.vocabulary.shape.height
     if not training.budget and not training.max_steps:
-        seen, n = TUNING_SEEN if training.init_from else SEEN, len(data.train)
+        n, seen = len(data.train), settings.model.seen * (TUNED if training.init_from else 1)
         passes = min(max(seen / n, LEAST_PASSES), MOST_PASSES)
         fitted["max_steps"] = math.ceil(passes * n / BATCH)
     return {"data": absolute_files(settings.data), "training": fitted}

@@ -2,7 +2,6 @@
 
 import base64
 import io
-from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,10 +13,12 @@ from jaxtyping import Float, UInt8
 from headway.core.errors import ConfigError, command
 from headway.images.predicting import PictureClassifier
 from headway.images.reading import any_source
+from headway.inspection.attention_picture import EVERYDAY_GLYPHS
 from headway.labelling.labeller import Labeller
 from headway.labelling.predictions import InspectionPage, InspectionRequest
 from headway.nn.attention_weights import watched
 from headway.pages import document
+from headway.plots import fonts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,8 +38,9 @@ class Seen(NamedTuple):
     added: Float[np.ndarray, "down across"] | None
     """What each place adds to the best label's logit, above what it adds to all labels in the mean;
     None where places are not averaged."""
-    attention: Float[np.ndarray, "layers heads down across"] | None
-    """What the class vector looks at, or all patches in the mean; None without attention."""
+    attention: Float[np.ndarray, "layers heads down across"]
+    """What the first place looks at, where that is pooled, or all patches in the mean; no layers
+    without attention."""
     filters: Float[np.ndarray, "filters channels height width"]
     """Of the first layer."""
 
@@ -56,7 +58,7 @@ def seen(classifier: PictureClassifier, place: Path) -> Seen:
         features = model.encoded(classes.normalized([pixels]).to(device)).features[0]
     told = classifier.answer(source.names[0], classifier.probabilities([pixels])[0], 0).told
     grid: Any = encoder.grid
-    added = attention = None
+    added, attention = None, torch.empty(0, 0, *grid)
     if head.pooling == "mean":
         weights: Any = head.to_labels.weight  # type: ignore[union-attr]
         best = classes.labels.index(told["labels"][0]["label"])
@@ -64,17 +66,18 @@ def seen(classifier: PictureClassifier, place: Path) -> Seen:
     if maps:
         looks = torch.stack(maps)[:, 0]  # [layers, heads, query, key]
         looks = looks[:, :, 0, 1:] if head.pooling == "first" else looks.mean(2)
-        attention = looks.unflatten(-1, grid).numpy()
+        attention = looks.unflatten(-1, grid)
     filters: Any = encoder.filters
-    numbers = None if added is None else added.numpy()
-    return Seen(told["picture"], pixels, told["labels"], numbers, attention, filters.numpy())
+    numbers = None if added is None else added.cpu().numpy()
+    looked, first = attention.cpu().numpy(), filters.cpu().numpy()
+    return Seen(told["picture"], pixels, told["labels"], numbers, looked, first)
 
 
 def drawn(one: Seen) -> bytes:
     """All of it as one PNG."""
     from matplotlib.figure import Figure
 
-    n_layers, n_heads = (0, 0) if one.attention is None else one.attention.shape[:2]
+    n_layers, n_heads = one.attention.shape[:2]
     n_across, rows = max(n_heads, 3), n_layers + 2
     figure = Figure((2.1 * n_across, 2.1 * rows), dpi=110, layout="constrained")
     grid = figure.add_gridspec(rows, n_across)
@@ -86,10 +89,10 @@ def drawn(one: Seen) -> bytes:
     bars.set(xlim=(0, 1), title="probability")
     if one.added is not None:
         axes = _panel(figure, grid[0, 1], f"speaks for {one.labels[0]['label'][:12]}")
-        _over(axes, one, one.added, "RdBu_r", float(np.abs(one.added).max()))
-    for (layer, head), weights in _maps(one):
+        _over(axes, one, one.added, "RdBu_r", -float(np.abs(one.added).max()))
+    for layer, head in np.ndindex(n_layers, n_heads):
         axes = _panel(figure, grid[1 + layer, head], f"encoder.{layer}.head.{head}")
-        _over(axes, one, weights, "magma", float(weights.max()), least=0.0)
+        _over(axes, one, one.attention[layer, head], "magma", 0.0)
     axes = _panel(figure, grid[-1, :], "filters of the first layer")
     axes.imshow(mosaic(one.filters), cmap="gray")
     out = io.BytesIO()
@@ -104,21 +107,13 @@ def _panel(figure: "Figure", place: Any, title: str) -> "Axes":
     return axes
 
 
-def _maps(one: Seen) -> Iterator[tuple[tuple[int, int], Float[np.ndarray, "down across"]]]:
-    if one.attention is not None:
-        for at in np.ndindex(*one.attention.shape[:2]):
-            yield (at[0], at[1]), one.attention[at]
-
-
-def _over(
-    axes: "Axes", one: Seen, numbers: Any, colours: str, most: float, least: float | None = None
-) -> None:
+def _over(axes: "Axes", one: Seen, numbers: Any, colours: str, least: float) -> None:
     """Numbers of places drawn on the picture, which shows through."""
     height, width = one.pixels.shape[:2]
     extent = (-0.5, width - 0.5, height - 0.5, -0.5)
     axes.imshow(np.squeeze(one.pixels), cmap="gray", vmin=0, vmax=255)
-    least = -most if least is None else least
-    axes.imshow(numbers, cmap=colours, vmin=least, vmax=most or 1, alpha=0.6, extent=extent)
+    most = float(np.abs(numbers).max()) or 1.0
+    axes.imshow(numbers, cmap=colours, vmin=least, vmax=most, alpha=0.6, extent=extent)
 
 
 def mosaic(filters: Float[np.ndarray, "filters channels h w"]) -> Float[np.ndarray, "..."]:
@@ -143,11 +138,11 @@ def page_of_picture(request: InspectionRequest) -> InspectionPage:
             f"{'parts to switch off' if request.off else 'none'}. Try: {example}"
         )
     one = seen(PictureClassifier.load(request.run), Path(request.given))
-    picture, best = drawn(one), one.labels[0]
-    told = {"picture": one.name, "labels": one.labels} | {
-        name: None if numbers is None else numbers.tolist()
-        for name, numbers in (("added", one.added), ("attention", one.attention))
-    }
+    with fonts(EVERYDAY_GLYPHS):  # names of classes may be Chinese
+        picture, best = drawn(one), one.labels[0]
+    added = None if one.added is None else one.added.tolist()
+    told = {"picture": one.name, "labels": one.labels, "added": added}
+    told["attention"] = one.attention.tolist()
     name = f"headway: {request.run.resolve().name}"
     words = f"{one.name}: {best['label']} {best['prob']:.2%}"
     url = f"data:image/png;base64,{base64.b64encode(picture).decode('ascii')}"
