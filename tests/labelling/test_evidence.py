@@ -166,13 +166,17 @@ def test_attention_without_positions_permutes_with_the_words():
 def test_attention_is_of_the_place_that_is_pooled_or_asked():
     model, text = labeller(transformer(), pooling="first"), text_of(7, 8, 9)
     reader = LabelReader(model, 0)
-    arrived = rollout(reader.maps([text]).mean(2))[0].detach().numpy()
+    arrived = rollout(reader.seen([text])[0].mean(2))[0].detach().numpy()
     np.testing.assert_allclose(reader.attention([text])[0], arrived[0, 1:-1], rtol=1e-5)
     np.testing.assert_allclose(arrived.sum(1), 1.0, rtol=1e-5)
     model.head.pooling = "mean"
     asked = reader.attention([text._replace(asked=1)])[0]
     np.testing.assert_allclose(asked, arrived[2, 1:-1], rtol=1e-5)
     np.testing.assert_allclose(reader.attention([text])[0], arrived.mean(0)[1:-1], rtol=1e-5)
+    model.head.pooling = "max"
+    features = model.encoded(torch.tensor([text.ids])).features[0]
+    chosen = arrived[features.argmax(0).numpy()].mean(0)
+    np.testing.assert_allclose(reader.attention([text])[0], chosen[1:-1], rtol=1e-5)
 
 
 def test_rollout_of_one_layer_is_half_of_it_and_half_of_what_came_in():

@@ -114,7 +114,7 @@ def _attention(reader: LabelReader, text: TextInWords) -> list[list[list[list[fl
     """Between words, by layer and head; what words give to markers is not there."""
     if not reader.attentions or len(text.words) > MOST_WORDS:
         return []
-    maps = reader.maps([text])[:, 0].detach().cpu().numpy()
+    maps = reader.seen([text])[0][:, 0].detach().cpu().numpy()
     merged = merge_pieces(maps, text.places, text.places)
     found: list[list[list[list[float]]]] = merged.round(4).tolist()
     return found

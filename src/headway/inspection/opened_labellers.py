@@ -40,14 +40,16 @@ def classifier(run: Path) -> InspectedLabeller:
 
     def read(text: str) -> list[TextInWords]:
         refuse_no_unicode(text)
-        text = unicodedata.normalize("NFC", text)
+        text = vocabulary.cut(unicodedata.normalize("NFC", text))
         ids = vocabulary.encode_batch([text], data.max_length)[0]
         n_first = 0 if vocabulary.special.begin is None else 1
         spans = vocabulary.tokens.source_spans(text)[: len(ids) - n_first - 1]
         words, places = in_words(text, spans)
         return [TextInWords(ids, words, [[n_first + i for i in word] for word in places])]
 
-    own_texts = partial(_own, run, data, lambda files: [one.text for one in read_labelled(files)])
+    own_texts = partial(_own, run, data, lambda files: [
+        one.text for one in read_labelled(files, data)
+    ])  # fmt: skip
     reader = LabelReader(
         model, vocabulary.special.padding, several=bool(vocabulary.facts.get("several"))
     )

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from headway.core.attention import MultiHeadAttention
+from headway.labelling.pooling import shares
 from headway.nn.attention_weights import watched
+from headway.nn.encoder import Encoded
 
 BATCH = 64
 """Texts that are read together."""
@@ -149,25 +151,31 @@ class LabelReader:
 
     @torch.no_grad()
     def attention(self, texts: Sequence[TextInWords]) -> list[Float[NDArray, " words"]]:
-        """Of each word, the share of what is read that comes of it, by rollout: for the word that
-        is asked, or the place that is pooled; else the mean over all places."""
+        """Of each word, the share of what is read that comes of it, by rollout: by the word that is
+        asked, or by all places as they are pooled."""
 
         def read(some: list[int]) -> Tensor:
-            arrived = rollout(self.maps([texts[i] for i in some]).mean(2))
-            for i, row in zip(some, arrived, strict=True):
-                first = 0 if getattr(self.model.head, "pooling", "") == "first" else None
-                asked = texts[i].asked
-                place = first if asked is None else texts[i].places[asked][0]
-                row[0] = row[: len(texts[i].ids)].mean(0) if place is None else row[place]
-            return arrived[:, 0]
+            chosen = [texts[i] for i in some]
+            maps, encoded = self.seen(chosen)
+            arrived = rollout(maps.mean(2))
+            asked = [one.places[one.asked][0] for one in chosen if one.asked is not None]
+            if asked:
+                return arrived[range(len(asked)), asked]
+            pooled = shares(encoded, self.model.head.pooling)  # type: ignore[union-attr, arg-type]
+            return (pooled[:, None] @ arrived)[:, 0]
 
         return _by_word(texts, _in_batches(texts, read))
 
-    def maps(self, texts: Sequence[TextInWords]) -> Float[Tensor, "layers texts heads query key"]:
-        """The weights of all attentions."""
+    def seen(
+        self, texts: Sequence[TextInWords]
+    ) -> tuple[Float[Tensor, "layers texts heads query key"], Encoded]:
+        """The weights of all attentions, and what the head is given."""
+        given: list[Encoded] = []
+        hook = self.model.head.register_forward_pre_hook(lambda _, args: given.append(args[0]))  # type: ignore[union-attr]
         with watched(self.attentions) as maps:
             self.read(texts)
-        return torch.stack(maps)
+        hook.remove()
+        return torch.stack(maps), given[0]
 
     def evidence(
         self, texts: Sequence[TextInWords], labels: Sequence[int]

@@ -22,6 +22,18 @@ def pooled(encoded: Encoded, how: Pooling) -> Float[Tensor, "batch d_output"]:
     return (features * visible).sum(1) / visible.sum(1).clamp(min=1)
 
 
+def shares(encoded: Encoded, how: Pooling) -> Float[Tensor, "batch length"]:
+    """How much of that vector is of each place: of `max` the share of numbers that are largest."""
+    if how == "max":
+        hidden = encoded.features.masked_fill(~encoded.visible[:, :, None], -torch.inf)
+        largest = nn.functional.one_hot(hidden.argmax(1), hidden.shape[1])  # [batch, d, length]
+        return largest.float().mean(1)
+    seen = encoded.visible.float()
+    if how == "first":
+        seen = torch.zeros_like(seen).index_fill(1, torch.tensor(0, device=seen.device), 1.0)
+    return seen / seen.sum(1, keepdim=True).clamp(min=1)
+
+
 class PoolingHead(nn.Module):
     """Pooling, dropout, one matrix."""
 

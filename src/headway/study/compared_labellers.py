@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from headway.classification.predicting import TextClassifier
-from headway.classification.reading import read_labelled
+from headway.classification.reading import SEVERAL, read_labelled
 from headway.core.disk import checksum, digest
 from headway.core.errors import ConfigError, DataError
 from headway.labelling.data import held_out
-from headway.labelling.scores import LabelScores, one_label_scores
+from headway.labelling.scores import LabelScores, one_label_scores, several_labels_scores
 from headway.study.compared_runs import (
     ComparisonRequest,
     Entrant,
@@ -34,18 +34,24 @@ def classifier(request: ComparisonRequest) -> Entrant:
     settings, vocabulary, model, _ = used.opened
 
     def read(files: Sequence[Path]) -> Rows:
-        return [(row.text, row.labels[0]) for row in read_labelled(files)]
+        found = read_labelled(files, settings.data)
+        return [(row.text, SEVERAL.join(row.labels)) for row in found]
 
     def begin(rows: Rows) -> Work:
         texts = [text for text, _ in rows]
-        known = vocabulary.labels
-        names = (*known, *sorted({label for _, label in rows} - {*known}))
+        known, several = vocabulary.labels, vocabulary.facts.get("several")
+        right = [label.split(SEVERAL) for _, label in rows]
+        names = (*known, *sorted({name for some in right for name in some} - {*known, ""}))
 
         def examined(probs: Any) -> RunResults:
-            there = np.array([names.index(label) for _, label in rows])
+            marked = np.array([[name in some for name in names] for some in right])
             wide = np.pad(probs, ((0, 0), (0, len(names) - len(known))))
-            said = [f"{known[int(one.argmax())]} {one.max():.2f}" for one in probs]
-            return results(one_label_scores(there, wide, names), rows, known, said.__getitem__)
+            if several:
+                scores = several_labels_scores(marked, wide, names)
+            else:
+                scores = one_label_scores(marked.argmax(1), wide, names)
+            said = [used.answer(text, one, 1) for text, one in zip(texts, probs, strict=True)]
+            return results(scores, rows, known, lambda i: said[i].shown.rpartition("\t")[0])
 
         return Work(
             lambda: used.probabilities(texts), lambda i: used.probabilities([texts[i]]), examined
