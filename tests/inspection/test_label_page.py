@@ -112,7 +112,7 @@ def test_what_means_nothing_is_refused(run, tmp_path):
         (("a text", "--target", "x"), "--target is for runs that write texts"),
         (("a text", "--live"), "--live is for runs that write texts"),
         (("a text", "--off", "encoder.7"), "a part is one that the model has"),
-        (("  ",), "There is nothing to look at in an empty text"),
+        (("  ",), "There is nothing to look at: the text is empty"),
         (("a", "b"), "one text is looked at"),
     ):
         done = command("inspect", str(run), *flags, *(() if "--live" in flags else ("--json",)))

@@ -27,8 +27,8 @@ OWN_STYLE = """
 .maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: 0.6rem; }
 .maps rect { fill: var(--one); } .maps svg { background: var(--card); }
 """
-SHADES = {True: "46,125,79", False: "194,96,12"}
-"""Of words that speak for the label, and against it."""
+FOR, AGAINST, LOOKED_AT = "46,125,79", "194,96,12", "37,99,168"
+"""Colours of words: that speak for the label, against it; that are looked at."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,14 @@ def page_of(inspected: InspectedLabeller, given: str | None, off: Sequence[str])
     looked_at = [one for text in texts for one in inspected.read(text) if one.words]
     if not looked_at:
         raise ConfigError(
-            "There is nothing to look at in an empty text, and no text of the run's own is there. "
-            f"Say what to look at: {command('inspect', inspected.run, 'a text of your own')}"
+            "There is nothing to look at: the text is empty, or no word of it has a tag; or the "
+            "run's own texts are gone. Say what to look at: "
+            f"{command('inspect', inspected.run, 'a text of your own')}"
         )
     step = max(1, len(own) // N_TESTED)
     tested = [one for text in own[::step][:N_TESTED] for one in inspected.read(text)][:N_TESTED]
     test = deletion_test(inspected.reader, tested)
-    believed = "which to believe is not known: " + (place or "the run's own texts are too short")
+    believed = f"which to believe is not known: {place}"
     if test is not None:
         believed = f"{test.told()}. Measured on {place}."
     found: list[dict[str, Any]] = []
@@ -95,8 +96,7 @@ def _told(inspected: InspectedLabeller, text: TextInWords, off: Sequence[str]) -
             after = float(reader.probs([text.without(gone)])[0, best])
             removed[way] = {"words": [text.words[i] for i in gone], "prob": after}
     whole = [part for part in parts_of(reader.model) if not part.endswith("residual")]
-    broken = [(part, without([part])) for part in whole]
-    broken.sort(key=lambda it: float(it[1][best]))
+    broken = sorted(((one, without([one])) for one in whole), key=lambda it: float(it[1][best]))
     return {
         "words": list(text.words),
         "asked": text.asked,
@@ -126,6 +126,7 @@ def _attention(reader: LabelReader, text: TextInWords) -> list[list[list[list[fl
 def _body(name: str, told: Mapping[str, Any]) -> Iterator[str]:
     yield f"<h1>{escape(name)}</h1>"
     yield f"<p>Which words decided: {escape(told['deletion']['told'])}</p>"
+    yield '<p class="soft">Green words speak for the label, orange ones against it.</p>'
     for text in told["texts"]:
         yield from _text(text)
 
@@ -137,7 +138,8 @@ def _text(text: Mapping[str, Any]) -> Iterator[str]:
     shown = [[one["label"], f"{one['prob']:.2%}"] for one in text["labels"][:12]]
     yield table([["label", "probability"], *shown])
     for way, scores in text["evidence"].items():
-        yield f"<h3>{escape(way)}</h3>{_shaded(text['words'], scores)}"
+        shades = (FOR, AGAINST) if way == GRADIENT else (LOOKED_AT, LOOKED_AT)
+        yield f"<h3>{escape(way)}</h3>{_shaded(text['words'], scores, shades)}"
         if way in text["removed"]:
             removed = text["removed"][way]
             gone = ", ".join(removed["words"])
@@ -145,8 +147,6 @@ def _text(text: Mapping[str, Any]) -> Iterator[str]:
                 f"<p>Without {escape(gone)}: {escape(best['label'])} {removed['prob']:.2%}, "
                 f"before {best['prob']:.2%}.</p>"
             )
-    if text["evidence"].keys() - {GRADIENT}:
-        yield '<p class="soft">Green: for the label. Orange: against it. Attention has no sign.</p>'
     if text["off"]:
         now = text["without"][0]
         off = ", ".join(text["off"])
@@ -166,10 +166,10 @@ def _broken(part: Mapping[str, Any], label: str) -> list[str]:
     return [part["part"], f"{probs[label]:.2%}", "" if now == label else now]
 
 
-def _shaded(words: Sequence[str], scores: Sequence[float]) -> str:
+def _shaded(words: Sequence[str], scores: Sequence[float], shades: tuple[str, str]) -> str:
     most = max(map(abs, scores)) or 1.0
     spans = (
-        f'<span title="{score:+.3f}" style="background: rgba({SHADES[score >= 0]},'
+        f'<span title="{score:+.3f}" style="background: rgba({shades[score < 0]},'
         f'{abs(score) / most * 0.75:.2f})">{escape(word)}</span>'
         for word, score in zip(words, scores, strict=True)
     )

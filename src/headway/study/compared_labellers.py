@@ -51,7 +51,7 @@ def classifier(request: ComparisonRequest) -> Entrant:
             else:
                 scores = one_label_scores(marked.argmax(1), wide, names)
             said = [used.answer(text, one, 1) for text, one in zip(texts, probs, strict=True)]
-            return results(scores, rows, known, lambda i: said[i].shown.rpartition("\t")[0])
+            return results(scores, rows, known, lambda i: said[i].shown.partition("\t")[0])
 
         return Work(
             lambda: used.probabilities(texts), lambda i: used.probabilities([texts[i]]), examined
