@@ -15,7 +15,7 @@ from record import add_record_option, parser, write
 
 from headway.classification.reading import ClassifiedFiles, read_labelled
 from headway.inspection.opened_labellers import classifier
-from headway.labelling.deletion import DeletionTest, deletion_test
+from headway.labelling.deletion import DeletionTest, Fall, deletion_test
 from headway.labelling.evidence import GRADIENT
 
 REMOVED = (1, 2, 3, 5)
@@ -37,7 +37,7 @@ def measured(run: Path, corpus: Path, n_texts: int) -> dict[str, Any]:
             continue
         falls = {**test.falls, "gradient, norms free": free.falls[GRADIENT]}
         found[str(k)] = DeletionTest(falls, k, test.n_short).as_dict()
-        print(f"  {test.told()}; norms free: {found[str(k)]['falls']['gradient, norms free']}")
+        print(f"  {test.told()}; gradient with norms free {Fall.of(free.falls[GRADIENT])}")
     return found
 
 
