@@ -193,7 +193,7 @@ def draw(rows: Sequence[Row], path: Path) -> None:
         axes.set_xticks(range(DEPTH + 1))
         axes.grid(axis="y", alpha=0.3)
     panels[0].set_ylabel(f"accuracy on 5-9 (%), {rows[0].each} pictures a class")
-    panels[0].legend(loc="lower right")
+    panels[0].legend(loc="lower left")
     figure.savefig(path)
 
 
