@@ -378,6 +378,8 @@ def test_a_classification_begins_with_it(bert, tmp_path):
 OWN: list[dict[str, Any]] = [
     {},
     {"tied": False},
+    {"embedding_scale": 0.0},
+    {"embedding_scale": 3.0, "tied": False},
     {"activation": "gelu_tanh", "layers": 1},
     {"activation": "swish", "heads": 4, "dropout": 0.0},
 ]
@@ -420,9 +422,10 @@ def test_a_roberta_is_exported_as_a_bert(tmp_path):
     [
         ({"norm": "pre"}, "norm"),
         ({"positions": "rotary"}, "positions"),
-        ({"embedding_norm": False}, "embedding-norm"),
-        ({"activation": "swiglu"}, "gated"),
-        ({"window": 3}, "windows"),
+        ({"embedding_norm": False}, "embedding-norm true"),
+        ({"activation": "swiglu"}, "swiglu"),
+        ({"window": 3}, "window"),
+        ({"causal": True}, "causal"),
         ({"d_k": 5, "d_v": 5}, "d_k"),
     ],
     ids=str,

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from headway.core.errors import ConfigError
 from headway.nn.encoder import Encoder, EncoderConfig
 
 
@@ -30,3 +31,17 @@ def test_the_norm_is_on_embedding_and_position():
     added = encoder.embedding.weight[ids] * 4 + encoder.positions.table[:3]
     by_hand = (added - added.mean(-1, keepdim=True)) / added.std(-1, correction=0, keepdim=True)
     torch.testing.assert_close(seen[0], by_hand, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("scale", [-1.0, 1e9, float("nan")])
+def test_embeddings_are_multiplied_by_a_sensible_number(scale):
+    with pytest.raises(ConfigError, match="embedding_scale"):
+        EncoderConfig(embedding_scale=scale)
+
+
+def test_embeddings_are_multiplied_by_what_was_set():
+    ids = torch.tensor([[4, 5]])
+    for scale, expected in ((0.0, 4.0), (1.0, 1.0), (3.0, 3.0)):
+        encoder = Encoder(EncoderConfig(d_model=16, embedding_scale=scale), vocabulary_size=9)
+        rows = encoder.embedding.weight[ids]
+        torch.testing.assert_close(encoder.embedding(ids), rows * expected)

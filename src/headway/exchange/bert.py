@@ -1,10 +1,9 @@
 """BERT (Devlin et al. 2019) and RoBERTa (Liu et al. 2019) of Hugging Face's `transformers` as an
 encoder with a head that tells hidden words.
 
-Three things stand elsewhere here. Embeddings are multiplied by sqrt(d_model), so the table is
-divided by it, and the norm in front of the tied output multiplied. Texts are single, so the vector
-of their segment (token type 0) is added to the positions. RoBERTa's positions are counted from
-behind its padding's id; the rows before that are not read.
+Two things stand elsewhere here. Texts are single, so the vector of their segment (token type 0) is
+added to the positions. RoBERTa's positions are counted from behind its padding's id; the rows
+before that are not read.
 """
 
 from collections.abc import Mapping
@@ -123,6 +122,7 @@ class BertConfig:
                 norm="post",
                 positions="learned",
                 embedding_norm=True,
+                embedding_scale=1.0,
                 activation=ACTIVATIONS[self.hidden_act],
                 max_length=self.max_position_embeddings - first,
             )
@@ -210,7 +210,7 @@ class BertCheckpoint:
         """
         stored, config, output = self.stored.load(), self.config, self.family.output
         here = {plain: stored[name].float() for plain, name in self.names.items()}
-        words, scale = here[WORDS], sqrt(config.d_model)
+        words = here[WORDS]
         matrix = here.get(f"{output}.weight", words)
         if config.tied and self.has_head and not torch.equal(matrix, words):
             raise DataError(
@@ -219,23 +219,23 @@ class BertCheckpoint:
             )
         known = places(config, self.family, has_head=self.has_head)
         found = {own: here[theirs] for own, theirs in known.items()}
-        found["encoder.embedding.weight"] = words[:n_tokens] / scale
+        found["encoder.embedding.weight"] = words[:n_tokens]
         found["encoder.positions.table"] = here[PLACES][self.first :].clone()
         if self.told.type_vocab_size:
             found["encoder.positions.table"] += here[SEGMENTS][0]
         if self.has_head:
             bias = f"{output}.bias" if f"{output}.bias" in here else self.family.bias
             found["head.output_bias"] = here[bias][:n_tokens]
-            if config.tied:
-                found |= {n: found[n] * scale for n in ("head.norm.weight", "head.norm.bias")}
-            else:
+            if not config.tied:
                 found["head.output_weight"] = matrix[:n_tokens]
         return {name: tensor.contiguous() for name, tensor in found.items()}
 
 
 def to_bert(own: Mapping[str, Tensor], config: EncoderConfig) -> dict[str, Tensor]:
-    """The other way round, as a BERT with two segments that are alike."""
-    scale, words = sqrt(config.d_model), own["encoder.embedding.weight"]
+    """The other way round, as a BERT with two segments that are alike. What embeddings are scaled
+    by is taken up by the table, and out of the norm in front of a tied output."""
+    scale = config.embedding_scale or sqrt(config.d_model)
+    words = own["encoder.embedding.weight"]
     known = places(config, BERT, has_head=True)
     found = {theirs: own[name] for name, theirs in known.items()}
     found |= {WORDS: words * scale, PLACES: own["encoder.positions.table"]}
@@ -257,20 +257,18 @@ def bert_config(config: EncoderConfig, n_tokens: int, padding: int) -> dict[str,
     Raises ConfigError for what such a model cannot hold.
     """
     theirs = {own: name for name, own in reversed(ACTIVATIONS.items())}
-    for held, what, remedy in (
-        (config.norm == "post", "norms before its sub-layers", "--model.norm post"),
-        (config.embedding_norm, "embeddings without a norm", "--model.embedding-norm true"),
-        (
-            config.positions == "learned",
-            "positions that are not learned",
-            "--model.positions learned",
-        ),
-        (config.activation in theirs, "a gated activation", "--model.activation gelu"),
-        (not (config.window or config.d_k or config.d_v), "windows, d_k or d_v", "all at 0"),
+    for name, held in (
+        ("norm", ["post"]),
+        ("embedding_norm", [True]),
+        ("positions", ["learned"]),
+        ("activation", [*theirs]),
+        *((one, [0]) for one in ("window", "d_k", "d_v", "causal")),
     ):
-        if not held:
+        if (value := getattr(config, name)) not in held:
+            flag = f"--model.{name.replace('_', '-')} {str(held[0]).lower()}"
             raise ConfigError(
-                f"a BERT is to have what BERT has; this model has {what}. Train one with {remedy}."
+                f"what BERT has not cannot be held; {name} of this model is {value!r}. Train one "
+                f"with {flag}."
             )
     return {
         "model_type": "bert",

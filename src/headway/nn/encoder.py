@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from headway.core.dropout import Dropout
 from headway.core.embedding import TokenEmbedding
+from headway.core.errors import refuse_below, refuse_beyond
 from headway.core.layers import Activation, Norm, Stack
 from headway.core.transformer import initialize, last_norm, layer
 from headway.nn.positioned import PositionedLayers, Positions
@@ -58,6 +59,13 @@ class EncoderConfig(PositionedLayers):
     """Whether a place sees only those before it: so is what begins with a language model."""
     embedding_norm: bool = False
     """LayerNorm on embedding + position, as in BERT."""
+    embedding_scale: float = 0.0
+    """What embeddings are multiplied by; 0 is sqrt(d_model), as in the paper. BERT has 1."""
+
+    def __post_init__(self) -> None:
+        refuse_beyond(self, {"embedding_scale": 1_000.0})
+        refuse_below(self, {"embedding_scale": 0})
+        super().__post_init__()
 
 
 class Encoder(nn.Module):
@@ -71,6 +79,7 @@ class Encoder(nn.Module):
         self.config, self.padding, self.d_output = config, padding, config.d_model
         if vocabulary_size:
             self.embedding = TokenEmbedding(vocabulary_size, config.d_model, padding=padding)
+            self.embedding.scale = config.embedding_scale or self.embedding.scale
         if d_input:
             self.from_vectors = nn.Linear(d_input, config.d_model)
         self.positions = config.added_positions()
