@@ -257,13 +257,14 @@ def bert_config(config: EncoderConfig, n_tokens: int, padding: int) -> dict[str,
     Raises ConfigError for what such a model cannot hold.
     """
     theirs = {own: name for name, own in reversed(ACTIVATIONS.items())}
-    for name, held in (
-        ("norm", ["post"]),
-        ("embedding_norm", [True]),
-        ("positions", ["learned"]),
-        ("activation", [*theirs]),
-        *((one, [0]) for one in ("window", "d_k", "d_v", "causal")),
-    ):
+    needed: dict[str, tuple[Any, ...]] = {
+        "norm": ("post",),
+        "embedding_norm": (True,),
+        "positions": ("learned",),
+        "activation": (*theirs,),
+        **dict.fromkeys(("window", "d_k", "d_v", "causal"), (0,)),
+    }
+    for name, held in needed.items():
         if (value := getattr(config, name)) not in held:
             flag = f"--model.{name.replace('_', '-')} {str(held[0]).lower()}"
             raise ConfigError(
