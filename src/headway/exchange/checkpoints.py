@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-import torch
 from torch import Tensor
 
 from headway.core import tensor_files
@@ -123,7 +122,7 @@ class StoredWeights:
         found: dict[str, Tensor] = {}
         for file in self.files:
             for name, tensor in tensor_files.load_tensors(file).items():
-                if not torch.isfinite(tensor).all():
+                if not tensor_files.finite(tensor):
                     raise DataError(
                         f"weights must be numbers; {name} of {file} is not finite. Take that file "
                         "from a copy, or another model."

@@ -23,7 +23,7 @@ from headway.runs import fitting, initial_embedding, parent
 from headway.runs.console import ConsoleReporter, stop_on_signal
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Learned, Learner, Run
-from headway.runs.tuned_adam import UNFREEZE, TunedAdam
+from headway.runs.tuned_adam import UNFREEZE, TunedAdam, twin
 
 ALWAYS = (Callback(load_state_dict=bring_up_to_date), Callback(on_error=put_right))
 """What hangs on every training; each is entered only when something is wrong, or old."""
@@ -99,7 +99,8 @@ def build_trainer(run: Run, reporter: Reporter) -> Trainer[Any]:
     settings, dtype = run.settings.training, run.runtime.dtype
     assert run.spec.task, "what learns by gradient has one"
     task = run.spec.task(run.settings, run.data, run.runtime)
-    eval_model, model = drawn(run), drawn(run)
+    model = drawn(run)
+    eval_model = twin(model) if in_parts(settings) else drawn(run)
     return trainer_of(model, eval_model, task, run.folder, settings, dtype=dtype, reporter=reporter)
 
 

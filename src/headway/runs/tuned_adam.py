@@ -4,6 +4,7 @@ while, some learn more slowly, some learn only what an adapter adds to them."""
 import math
 import re
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 import torch
@@ -45,6 +46,8 @@ class TunedAdam(FlatAdam):
         matrices = {f"{name}.weight" for name in self.adapted}
         for name in self.still_masters.keys() - matrices:
             own[name].data = self.still_masters[name]
+        for name in matrices:
+            own[name].data = own[name].detach().clone()
         self.merged = {name: own[f"{name}.weight"].data for name in self.adapted}
         self.shares: Tensor | None = None
         if training.layer_decay < 1:
@@ -114,6 +117,13 @@ class TunedAdam(FlatAdam):
         self.rounded.copy_(self.masters.data[: self.n_rounded])
         for name, parameter in self.still.items():
             parameter.data.copy_(self.still_masters[name])
+
+
+def twin(model: nn.Module) -> nn.Module:
+    """The same once more, in parameters of its own, whose numbers are the model's until either is
+    given others: so a large model is never in memory twice."""
+    own = {id(p): nn.Parameter(p.detach(), requires_grad=False) for p in model.parameters()}
+    return deepcopy(model, own)
 
 
 # -- who stays, and how fast the others learn -------------------------------------------------
