@@ -42,12 +42,12 @@ class TunedAdam(FlatAdam):
         self.model, self.training = model, training
         self.adapted = prepare(model, training)
         super().__init__(model, dtype, betas=betas, epsilon=epsilon)
-        own = dict(eval_model.named_parameters())
+        self.own = own = dict(eval_model.named_parameters())
         matrices = {f"{name}.weight" for name in self.adapted}
         for name in self.still_masters.keys() - matrices:
             own[name].data = self.still_masters[name]
         for name in matrices:
-            own[name].data = own[name].detach().clone()
+            own[name].data = torch.empty_like(own[name])  # written when adapters are laid in
         self.merged = {name: own[f"{name}.weight"].data for name in self.adapted}
         self.shares: Tensor | None = None
         if training.layer_decay < 1:
@@ -100,17 +100,33 @@ class TunedAdam(FlatAdam):
 
     def load_state_dict(self, weights: Mapping[str, Tensor], state: Mapping[str, Tensor]) -> None:
         """See `FlatAdam`."""
-        super().load_state_dict(weights, state)
+        changed = {f"{name}.weight": weights[f"{name}.weight"].clone() for name in self.adapted}
+        super().load_state_dict({**weights, **changed}, state)
         self.round()
         self.refreeze()
 
     def take(self, weights: Mapping[str, Tensor]) -> None:
         """See `FlatAdam`; adapters stay, and their matrices become these."""
-        own = super().weights()
+        learned = super().weights()
         for name in self.adapted:
-            del own[f"{name}.{lora.DOWN}"], own[f"{name}.{lora.UP}"]
-        copy_weights(weights, own)
+            del learned[f"{name}.{lora.DOWN}"], learned[f"{name}.{lora.UP}"]
+        for name, held in self.still_masters.items():
+            found = weights.get(name)
+            if found is not None and (found.shape, found.dtype) == (held.shape, held.dtype):
+                self.stay_as(name, learned.pop(name), found)
+        copy_weights(weights, learned)
         self.round()
+
+    def stay_as(self, name: str, held: Tensor, found: Tensor) -> None:
+        """Have a weight stay as it was `found`: not copied on a CPU, as it may be pages of a file,
+        which take no memory of the process."""
+        if found.device != held.device:
+            held.copy_(found)
+            return
+        self.still_masters[name] = found
+        self.still[name].data = found.to(self.still[name].dtype)
+        if self.own[name].data_ptr() == held.data_ptr():
+            self.own[name].data = found
 
     def round(self) -> None:
         """Have the model compute with what the masters are now."""
