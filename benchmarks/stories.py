@@ -97,7 +97,7 @@ def answered(n_stories: int, budget: str, seed: int) -> dict[str, str]:
             subprocess.run([*headway, "train", *files, *flags], check=True)
             predict = [*headway, "predict", out, str(asked), "--json"]
             done = subprocess.run(predict, check=True, capture_output=True, text=True)
-            written = [json.loads(line)["label"] for line in done.stdout.splitlines()]
+            written = [one["label"] for one in json.loads(done.stdout)["predictions"]]
             for n, group in groups.items():
                 right = share([written[i] == test[i].answer for i in group])
                 rows[f"{kind}, {n}"] = right
