@@ -11,7 +11,7 @@ from headway.core.disk import checksum
 from headway.core.errors import ConfigError, RunError
 from headway.core.run_folder import RunFolder
 from headway.runs.parent import Parent, first_score
-from headway.runs.transfer import beginning
+from headway.runs.transfer import Brought, InitialWeights, beginning
 
 
 def finished(path: Path, weights: dict[str, Tensor] | None = None) -> RunFolder:
@@ -83,13 +83,17 @@ def fresh() -> dict[str, Tensor]:
     return {name: parameter.detach() for name, parameter in model().named_parameters()}
 
 
+def begun(parent: dict[str, Tensor], reinit: list[str], of: nn.Module) -> InitialWeights:
+    return beginning(fresh(), Brought(parent, {}, [*parent]), reinit, of)
+
+
 def test_what_the_parent_has_is_taken_and_the_rest_is_drawn():
     parent = {
         "encoder.weight": torch.ones(3, 3),
         "encoder.bias": torch.ones(3),
         "old": torch.ones(1),
     }
-    found = beginning(fresh(), parent, [], model())
+    found = begun(parent, [], model())
     assert found.taken == ["encoder.weight", "encoder.bias"]
     assert found.drawn == ["new.weight", "new.bias"]
     assert [*found.unused] == ["old"]
@@ -102,21 +106,21 @@ def test_what_the_parent_has_is_taken_and_the_rest_is_drawn():
 @pytest.mark.parametrize("part", ["encoder", "encoder.weight", "head"])
 def test_a_part_may_be_drawn_anew_under_any_name_of_it(part):
     parent = {name: torch.ones_like(tensor) for name, tensor in fresh().items()}
-    found = beginning(fresh(), parent, [part], model())
+    found = begun(parent, [part], model())
     assert "encoder.weight" in found.drawn
     assert ("encoder.bias" in found.drawn) == (part == "encoder")
     assert torch.equal(found.weights["encoder.weight"], fresh()["encoder.weight"])
     with pytest.raises(ConfigError, match="--reinit names a part of the model; got 'decoder'"):
-        beginning(fresh(), parent, ["decoder"], model())
+        begun(parent, ["decoder"], model())
 
 
 def test_other_shapes_and_nothing_in_common_are_refused_with_the_remedy():
     with pytest.raises(
         RunError, match=r"encoder.bias should be \(3,\), found \(4,\).*--reinit enc"
     ):
-        beginning(fresh(), {"encoder.bias": torch.ones(4)}, [], model())
+        begun({"encoder.bias": torch.ones(4)}, [], model())
     with pytest.raises(RunError, match="none of encoder.weight, .* is there"):
-        beginning(fresh(), {"other": torch.ones(4)}, [], model())
+        begun({"other": torch.ones(4)}, [], model())
 
 
 @pytest.mark.parametrize(

@@ -230,3 +230,25 @@ def test_what_is_drawn_anew_is_as_a_new_model_has_it(files, everyday_run, tmp_pa
         drawn, had = child[f"encoder.layers.0.{name}.weight"], parent[f"encoder.0.{name}.weight"]
         assert not torch.equal(drawn, had)
         assert drawn.var().item() == pytest.approx(2 / sum(drawn.shape), rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("flag", "times"),
+    [("--training.lora-rank=2", 10), ("--freeze=encoder", 10), ("--freeze=head", 1)],
+)
+def test_what_is_new_learns_faster_and_a_grandchild_as_if_it_had_not(
+    files, everyday_run, tmp_path, flag, times
+):
+    """A third of the parent's rate, 0.01; the same for the next."""
+    short = tuple(one for one in SHORT if "learning-rate" not in one)
+    names = ("train", "--task", "classification", "--corpus", str(files / "labels.tsv"), *short)
+    rates = []
+    for parent, run, *more in ((everyday_run, "child", flag), (tmp_path / "child", "grandchild")):
+        out = ("--init-from", str(parent), "--out", str(tmp_path / run), *more)
+        done = command(*names, *out)
+        assert done.status == 0, done.err
+        assert ("what learns is new, so its rate is 10 times" in done.err) is bool(
+            more and times > 1
+        )
+        rates.append(RunFolder(tmp_path / run).settings()["training"]["learning_rate"])
+    assert rates == pytest.approx([times * 0.01 / 3, 0.01 / 3])

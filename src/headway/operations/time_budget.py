@@ -19,7 +19,7 @@ from headway.operations.option_errors import two_beginnings
 
 _LONGEST_DAYS = 3_650
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-_MOST = {**dict.fromkeys(("within_s", "closing_s"), 1e9), "held_back": 1.0}
+_MOST = {**dict.fromkeys(("within_s", "closing_s"), 1e9), "held_back": 10.0}
 
 SMALL = 50
 """A new plan that differs by less than this part of its length is not worth one."""
@@ -42,7 +42,7 @@ class PlannedTraining(LearningParts):
     """Where max_steps was planned anew: after which update, and to end at which."""
     held_back: float = 1.0
     """After init_from: the learning rate is multiplied by this where few of the old pairs are seen
-    again. Filled in."""
+    again, and where only what is new learns. Filled in."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -35,7 +35,7 @@ def fit(run: Run) -> Settings:
     if training.init_embedding:
         initial_embedding.fit(run)
     if in_parts(training) or training.init_from:
-        parent.refuse_unfitting(run, drawn(run))
+        run.settings = parent.fit(run, drawn(run))
     return fitting.fit(run, lambda rehearsed: build_trainer(rehearsed, ValidationLines(run.say)))
 
 

@@ -22,8 +22,15 @@ from headway.operations.shipped import open_folder
 from headway.runs.loading import fitting_vocabulary
 from headway.runs.settings import Settings, task_of, upgraded
 from headway.runs.task_spec import Run, Say, TaskSpec
-from headway.runs.transfer import Brought, beginning, meeting, same_task_brought, trunk_brought
-from headway.runs.tuned_adam import prepare, tuned
+from headway.runs.transfer import (
+    Brought,
+    beginning,
+    meeting,
+    same_task_brought,
+    tops,
+    trunk_brought,
+)
+from headway.runs.tuned_adam import prepare, stacks_of, tuned
 
 FREE_OF_MODEL = frozenset(
     "dropout attention_dropout activation_dropout variational residual_gain".split()
@@ -31,6 +38,9 @@ FREE_OF_MODEL = frozenset(
 """Of [model]: what trained weights do not depend on."""
 TUNED_RATE = 1 / 3
 """Of the peak that the other run was trained with."""
+NEW_RATE = 10.0
+"""Times that for adapters, and for a head on a frozen trunk: on 500 questions of TREC they came to
+44% and 40% without it, to 69% and 48% with it, all weights to 68% (120 updates)."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +117,11 @@ class Parent:
         spec_of = run.request.spec_of if run.request else None
         found = cls.open(recorded.folder.path, run.spec, spec_of=spec_of)
         return replace(found, sha256=recorded.sha256)
+
+    def vocabulary_for(self, spec: TaskSpec) -> Any:
+        """What a run of a task is to read with: of one of another task only the tokens."""
+        whole = self.vocabulary
+        return whole if self.spec is spec else getattr(whole, "tokens", whole)
 
     def outline(self) -> nn.Module:
         """Its model with names and shapes, and no numbers."""
@@ -203,7 +218,13 @@ def inherited(spec: TaskSpec, parent: Parent, given: Sections, say: Say) -> Sect
         raise ConfigError(
             "a run begins with the trunk of a model of its own type; "
             f"{parent.folder.path} is of type {before.model_type}, and the task {spec.name} has "
-            f"{', '.join(spec.models)}. Name another run."
+            f"{', '.join(spec.models)}. Name another run, or take its vectors: --init-embedding."
+        )
+    of_text, unit = spec.sections.get("text"), getattr(parent.vocabulary_for(spec), "unit", "")
+    if unit and of_text and not hasattr(of_text, "unit"):
+        raise ConfigError(
+            f"the task {spec.name} reads sub-words; {parent.folder.path} reads {unit}. Name a run "
+            "of sub-words."
         )
     refuse_other_type(parent, before, given)
     stored, (config, of_type) = before.sections(), spec.models[before.model_type]
@@ -214,7 +235,7 @@ def inherited(spec: TaskSpec, parent: Parent, given: Sections, say: Say) -> Sect
     if shape.get("positions") == "learned":  # behind their end nothing can be read
         most = getattr(spec.sections.get("data"), "max_length", 0)
         base["data"] = {"max_length": shape["max_length"]} if most > shape["max_length"] else {}
-    known = {"model": config, "text": spec.sections.get("text")}
+    known = {"model": config, "text": of_text}
     for name, section in known.items():
         keys = {field.name for field in fields(section)} if section else set[str]()
         base[name] = {key: one for key, one in base[name].items() if key in keys}
@@ -239,10 +260,13 @@ def trunk_shape(had: Mapping[str, Any], outline: nn.Module, of_type: Any) -> dic
     return {"causal": writes == places, **had, **every}
 
 
-def refuse_unfitting(run: Run, model: nn.Module) -> None:
-    """Raise what `begin_with` would of this model, and ConfigError for parts that it has not, or
+def fit(run: Run, model: nn.Module) -> Settings:
+    """The run's settings, with a higher rate where nothing of the trunk itself learns.
+
+    Raises what `begin_with` would of this model, and ConfigError for parts that it has not, or
     where nothing is left to be trained, while no run has been written. Of the parent only names and
-    shapes are read."""
+    shapes are read.
+    """
     training = run.settings.training
     names_below(training.reinit, model, option="--reinit")
     names_below(training.freeze, model, option="--freeze")
@@ -257,13 +281,28 @@ def refuse_unfitting(run: Run, model: nn.Module) -> None:
         found = shapes(Path(training.init_from) / MODEL)
         weights = {name: torch.empty(size, device="meta") for name, (_, size) in found.items()}
         brought = run.parent.brought(weights, model, run)
-        drawn = beginning(fresh, brought.weights, training.reinit, model, brought.left).drawn
+        drawn = beginning(fresh, brought, training.reinit, model).drawn
         still = [name for name in drawn if not fresh[name].requires_grad]
         if training.lora_rank and still:
             raise ConfigError(
                 "adapters are laid on what a parent has learned; of this model are drawn anew "
                 f"{', '.join(still[:4])}. Leave --training.lora-rank out."
             )
+    first = tops({key: place for one in stacks_of(model) for key, place in one.items()})
+    learns = {name for name in fresh if fresh[name].requires_grad}
+    if (
+        not training.learning_rate
+        or "learning_rate" in run.given.get("training", {})
+        or training.unfreeze_at
+        or not first
+        or any(name.partition(".")[0] in first for name in learns)
+    ):
+        return run.settings
+    run.say(f"what learns is new, so its rate is {NEW_RATE:g} times as high")
+    rate, held_back = NEW_RATE * training.learning_rate, NEW_RATE * training.held_back
+    return replace(
+        run.settings, training=replace(training, learning_rate=rate, held_back=held_back)
+    )
 
 
 def begin(run: Run) -> None:
@@ -280,7 +319,7 @@ def begin_with(run: Run) -> None:
     trainer, parent = run.trainer, Parent.of_run(run)
     brought = parent.brought(parent.weights(), trainer.model, run)
     fresh, reinit = trainer.optimizer.weights(), run.settings.training.reinit
-    found = beginning(fresh, brought.weights, reinit, trainer.model, brought.left)
+    found = beginning(fresh, brought, reinit, trainer.model)
     if found.drawn or found.unused:
         run.say(f"of {parent.folder.path}: {found}")
     run.say(f"peak of the learning rate: {run.settings.training.learning_rate:.2g}")

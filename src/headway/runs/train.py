@@ -55,7 +55,7 @@ def begun_run(spec: TaskSpec, request: Request, say: Say) -> Run:
     say(f"runs on {runtime.described}")
     if parent:
         say(f"begins with {parent.folder.path}: its weights, sub-words and shape")
-    data, chosen = spec.read(early, parent.vocabulary if parent else None, say), ""
+    data, chosen = spec.read(early, parent.vocabulary_for(spec) if parent else None, say), ""
     if allowed:
         budget_s, on_gpu = seconds(early.training.budget), runtime.device.type == "cuda"
         chosen, why = spec.choose_preset(spec.sizes(data), budget_s, on_gpu, allowed)

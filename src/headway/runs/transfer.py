@@ -5,7 +5,7 @@ A class of models says where its trunk is by `trunk`, from the names that all sh
 where that part is.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn
@@ -21,6 +21,8 @@ class Brought(NamedTuple):
     weights: dict[str, Tensor]
     left: dict[str, Tensor]
     """What the new model has no use for, under the other run's names."""
+    origin: Collection[str]
+    """All of the other run's names."""
 
 
 def common_names(model: nn.Module, places: Mapping[str, str]) -> dict[str, str]:
@@ -62,7 +64,7 @@ def trunk_brought(weights: Mapping[str, Tensor], other: nn.Module, model: nn.Mod
         if name in mine and name.partition(".")[0] in shared and name not in renamed.values():
             renamed.setdefault(name, name)
     found = {renamed[name]: tensor for name, tensor in weights.items() if name in renamed}
-    return Brought(found, {name: t for name, t in weights.items() if name not in renamed})
+    return Brought(found, {name: weights[name] for name in weights.keys() - renamed}, [*weights])
 
 
 def same_task_brought(
@@ -81,7 +83,7 @@ def same_task_brought(
         if first and name.partition(".")[0] not in first
         and (relabelled or (name in fresh and fresh[name].shape != tensor.shape))
     }  # fmt: skip
-    return Brought({name: t for name, t in weights.items() if name not in left}, left)
+    return Brought({name: weights[name] for name in weights if name not in left}, left, [*weights])
 
 
 class InitialWeights(NamedTuple):
@@ -93,18 +95,20 @@ class InitialWeights(NamedTuple):
     """Of the new model alone, or to be drawn anew."""
     unused: dict[str, Tensor]
     """Of the parent alone."""
+    origin: Collection[str]
+    """All of the parent's names."""
 
     def __str__(self) -> str:
         told = []
         for names, all_, what in (
             (self.taken, self.weights, "taken"),
             (self.drawn, self.weights, "drawn anew"),
-            (list(self.unused), self.unused, "of the parent not used"),
+            (list(self.unused), self.origin, "of the parent not used"),
         ):
             if names:
                 parts = whole_parts(names, all_)
                 some = ", ".join(parts[:6]) + (", .." if len(parts) > 6 else "")
-                n = sum(all_[name].numel() for name in names)
+                n = sum((self.weights | self.unused)[name].numel() for name in names)
                 told.append(f"{n:,} {what} ({some})")
         return f"parameters: {'; '.join(told)}"
 
@@ -121,21 +125,19 @@ def whole_parts(names: Sequence[str], all_: Iterable[str]) -> list[str]:
 
 def beginning(
     fresh: Mapping[str, Tensor],
-    parent: Mapping[str, Tensor],
+    brought: Brought,
     reinit: Sequence[str],
     model: nn.Module,
-    left: Mapping[str, Tensor] | None = None,
 ) -> InitialWeights:
     """The parent's weights where it has them, else those that were drawn for the new model.
 
     `fresh` are the new model's by name; parts in `reinit` keep them although the parent has some.
-    What is `left` of the parent is told beside what the model has not.
 
     Raises:
         ConfigError: `reinit` names no part of the model.
         RunError: a weight has another shape there, or none is there at all.
     """
-    aliases = dict(all_parameters(model))
+    parent, aliases = brought.weights, dict(all_parameters(model))
     own = {id(parameter): name for name, parameter in model.named_parameters()}
     chosen = names_below(reinit, model, option="--reinit")
     anew = {own[id(aliases[name])] for name in chosen}
@@ -158,4 +160,4 @@ def beginning(
     weights = {name: parent[name] if name in taken else fresh[name] for name in fresh}
     drawn = [name for name in fresh if name not in taken]
     unused = {name: tensor for name, tensor in parent.items() if name not in fresh}
-    return InitialWeights(weights, taken, drawn, unused | dict(left or {}))
+    return InitialWeights(weights, taken, drawn, unused | brought.left, brought.origin)
