@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor
 
 from headway.core.disk import checksum, digest, refuse_large, whole_folder, write_text
 from headway.core.errors import OutOfReachError, RunError, refuse_out_of_reach
-from headway.core.tensor_files import load_tensors, save_tensors, shapes
+from headway.core.tensor_files import load_tensors, opened_tensors, save_tensors, shapes
 
 WEIGHTS, RESUME, STATE = "weights.safetensors", "resume.safetensors", "state.json"
 
@@ -90,21 +89,19 @@ def keep_only(checkpoints: Path, to_resume: Iterable[int], weights: Iterable[int
 
 
 def average(checkpoints: Path, chosen: Iterable[int]) -> dict[str, Tensor]:
-    """The mean of several checkpoints' weights (section 6.1), summed in float64.
+    """The mean of several checkpoints' weights (section 6.1), summed in float64, one at a time.
 
     What is no fraction, such as a count of batches, is the last one's. Raises RunError: one of them
     is missing or damaged.
     """
-    total: dict[str, Tensor] = {}
-    last: dict[str, Tensor] = {}
-    for step in (chosen := list(chosen)):
-        last = load_tensors(folder_of(checkpoints, step) / WEIGHTS)
-        for name, tensor in last.items():
-            total[name] = total.get(name, torch.zeros((), dtype=torch.float64)) + tensor.double()
-    return {
-        name: (tensor / len(chosen)).float() if last[name].is_floating_point() else last[name]
-        for name, tensor in total.items()
-    }
+    files = [opened_tensors(folder_of(checkpoints, step) / WEIGHTS) for step in chosen]
+    names, found = files[-1].keys(), dict[str, Tensor]()
+    for name in names:
+        found[name] = files[-1].get_tensor(name).clone()
+        if found[name].is_floating_point():
+            every = (file.get_tensor(name).double() for file in files)
+            found[name] = (sum(every) / len(files)).float()
+    return found
 
 
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)

@@ -67,6 +67,12 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
         raise _unusable(path, error) from None
 
 
+def opened_tensors(path: Path) -> Any:
+    """The same, to be read one by one with its `keys` and `get_tensor`."""
+    check(path)
+    return safe_open(path, framework="pt")
+
+
 def load_finite(path: Path) -> dict[str, Tensor]:
     """The same, of weights: each of them must be a number. Raises RunError: it cannot be used, or
     one is NaN or infinite."""
