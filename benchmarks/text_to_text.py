@@ -4,9 +4,9 @@
 
 Makes pairs of text and answer (of one and of three turns) out of lm/tinyshakespeare, and pairs of a
 paragraph without its first sentence and that sentence out of mt/pydocs-en-zh; trains a run of each
-with default flags but for the number of updates; scores them on text that was held out. Beside the dialogue: the loss when each
-answer follows another text, so that it can be seen whether the model reads what it is told. Beside
-the summaries: the first sentence of what is read.
+with default flags but for the number of updates; scores them on text that was held out. Beside the
+dialogue: the loss when each answer follows another text, so that it can be seen whether the model
+reads what it is told. Beside the summaries: the first sentence of what is read.
 """
 
 import gzip
