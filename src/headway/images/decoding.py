@@ -102,7 +102,7 @@ def read_idx(path: Path, n_axes: int) -> NDArray[np.uint8]:
         if magic != bytes([0, 0, 8, n_axes]):
             raise DataError(
                 f"an idx file of bytes with {n_axes} axes begins with 0 0 8 {n_axes}; {path} with "
-                f"{' '.join(map(str, magic))}. Name another."
+                f"{' '.join(map(str, magic))}. Name another, or a folder of pictures."
             )
         axes = np.frombuffer(file.read(4 * n_axes).ljust(4 * n_axes, b"\0"), ">u4").tolist()
         n_bytes = math.prod(axes)
