@@ -38,11 +38,11 @@ def by_headway(task: str, told: Any, out: Path, n_updates: int, precision: str) 
     """`headway train` with the shape."""
     shape = [f"--model.{key.replace('_', '-')}={value}" for key, value in SHAPE.items()]
     corpus, valid = (str(told.data / file) for file in FILES[task])
-    head = ["--model.head=linear"] if task == "tagging" else []
+    head = ["--model.head=linear", "--model.spelling=false"] if task == "tagging" else []
     command = [
         sys.executable, "-m", "headway", "train", "--task", task, "--corpus", corpus,
-        "--valid-corpus", valid, "--out", str(out), *shape, *head, "--model.norm=post",
-        "--model.norm=post", "--model.positions=learned", "--model.dropout=0.1",
+        "--valid-corpus", valid, "--out", str(out), *shape, *head,
+        "--model.type=transformer", "--model.norm=post", "--model.positions=learned", "--model.dropout=0.1",
         f"--training.batch-tokens={BATCH_TOKENS}",
         f"--training.max-steps={n_updates}", f"--training.checkpoint-every={n_updates}",
         "--training.learning-rate=5e-5", "--training.warmup-steps=10", "--training.average=1",

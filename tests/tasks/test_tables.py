@@ -28,8 +28,8 @@ def test_a_task_that_lacks_a_verb_is_told_which_have_it(monkeypatch):
     monkeypatch.setitem(tasks.TASKS, "letters", "letters")
     with pytest.raises(RunError, match="of the task translation or language-model; .* of letters"):
         tasks.brought("letters", "inspect", "it")
-    with pytest.raises(ConfigError, match="'tagging'"):
-        tasks.verbs("tagging")
+    with pytest.raises(ConfigError, match="'parsing'"):
+        tasks.verbs("parsing")
 
 
 def test_what_stands_behind_a_verb_is_found_with_its_task():
