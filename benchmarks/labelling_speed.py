@@ -42,7 +42,8 @@ def by_headway(task: str, told: Any, out: Path, n_updates: int, precision: str) 
     command = [
         sys.executable, "-m", "headway", "train", "--task", task, "--corpus", corpus,
         "--valid-corpus", valid, "--out", str(out), *shape, *head,
-        "--model.type=transformer", "--model.norm=post", "--model.positions=learned", "--model.dropout=0.1",
+        "--model.type=transformer", "--model.norm=post", "--model.positions=learned",
+        "--model.dropout=0.1",
         f"--training.batch-tokens={BATCH_TOKENS}",
         f"--training.max-steps={n_updates}", f"--training.checkpoint-every={n_updates}",
         "--training.learning-rate=5e-5", "--training.warmup-steps=10", "--training.average=1",
