@@ -319,7 +319,8 @@ def begin_with(run: Run) -> None:
     """Take the weights of the run that this one begins with, and say how good they are here."""
     trainer, parent = run.trainer, Parent.of_run(run)
     brought = parent.brought(parent.weights(), trainer.model, run)
-    fresh, reinit = trainer.optimizer.weights(), run.settings.training.reinit
+    # Those of the model that is validated: nothing is laid into them, as the optimizer would.
+    fresh, reinit = saved_tensors(trainer.eval_model), run.settings.training.reinit
     found = beginning(fresh, brought, reinit, trainer.model)
     if found.drawn or found.unused:
         run.say(f"of {parent.folder.path}: {found}")
