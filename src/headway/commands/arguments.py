@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import App, Group, Parameter
@@ -180,30 +179,11 @@ def ready(
     if why := open_folder(run).settings().get("run", {}).get("below_use"):
         say(f"headway: WARNING: this model is below use: {why}")
     if tag is not None or translator.settings.data.tags:
+        from headway.commands.tags import announced_tag  # a side room
+
         tag = announced_tag(translator, tag)
     wanted = translator.decoding({**decoding, **sections.get("decoding", {})})
     return translator, {"tag": tag, **asdict(wanted)}
-
-
-MOST_SHOWN = 100  # characters
-
-
-def announced_tag(translator: "Translator", asked: str | None) -> str:
-    """The tag that `chosen_tag` takes; nothing is said of a run that has none.
-
-    Raises:
-        ConfigError: as `chosen_tag`.
-    """
-    from headway.corpora.mixing import chosen_tag
-
-    known = translator.settings.data.tags
-    tag = chosen_tag(asked, known)
-    names = shorten(", ".join(name for name in known if name), MOST_SHOWN, placeholder=" ..")
-    if tag:
-        say(f"headway: translated as text with the tag {tag} (of {names})")
-    elif known:
-        say(f"headway: translated without a tag; the run knows {names}: --tag")
-    return tag
 
 
 def tell_cut(n_cut: int, translator: "Translator") -> None:

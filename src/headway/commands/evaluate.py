@@ -44,7 +44,8 @@ def evaluate(
 
         evaluate_vectors(runs, told)
         return
-    from headway.tasks import brings, brought, brought_by_run, tasks_with
+    from headway.commands.labelling import brings
+    from headway.tasks import brought, brought_by_run, tasks_with
 
     behind = [files[-1] for files in (told.corpus, told.reference) if files and files[-1].is_dir()]
     if run := next(iter([*runs, *behind]), None):

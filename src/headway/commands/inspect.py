@@ -83,7 +83,8 @@ def inspect(
         The text to look at; without it some sentences of the run's validation set. With --training
         other runs, whose curves are drawn over those of RUN.
     """
-    from headway.tasks import brings, brought_by_run
+    from headway.commands.labelling import brings
+    from headway.tasks import brought_by_run
 
     page = told.out or (run / "inspect.html" if run.is_dir() else Path(f"{run.name}.html"))
     _refuse_mixed(given, told, page)

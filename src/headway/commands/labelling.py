@@ -23,6 +23,15 @@ if TYPE_CHECKING:
     from headway.labelling.scores import LabelScores
 
 
+def brings(run: str | Path, verb: str) -> bool:
+    """Whether the task of a run brings something to a verb."""
+    from headway.operations.shipped import open_folder
+    from headway.runs.settings import task_of
+    from headway.tasks import verbs
+
+    return verb in verbs(task_of(open_folder(run).settings()))
+
+
 def print_answers(predictor: "Predictor", given: str | None, top: int, json: bool) -> None:
     """What a run says of a text, of each line of a file, or of standard input."""
     from headway.labelling.predictions import Asked

@@ -148,7 +148,7 @@ def predict(
     """
     if top < 0:
         raise ConfigError(f"--top is a number of tokens, 0 for all; got {top}. Try --top 10.")
-    from headway.tasks import brings
+    from headway.commands.labelling import brings
 
     labels = brings(run, "predict lines")
     asked = "lines" if labels else "" if context is None else "--context"

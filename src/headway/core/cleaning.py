@@ -106,10 +106,8 @@ class Report:
         self.noticed["copy"] += pair.source == pair.target
         for doubted in pair.remarks:
             self.noticed["doubtful_note"] += 1
-            example = ShownExample(
-                pair.file, pair.line, f"{_shortened(pair)} ||| {doubted[:_HALF]}"
-            )
-            self.show("doubtful_note", [example])
+            text = f"{_shortened(pair)} ||| {doubted[:_HALF]}"
+            self.show("doubtful_note", [ShownExample(pair.file, pair.line, text)])
 
     def drop(self, reason: str, file: str, line: int, text: str) -> None:
         """Count one unit that was read and is not kept."""

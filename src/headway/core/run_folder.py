@@ -24,10 +24,8 @@ TRANSLATION = "translation"
 """The task of a run that does not say: there was no other once."""
 CHECKS, LABELS, LANGUAGES = "checks.json", "labels.json", "languages.json"
 GLOSSARY = "glossary.tsv"
-CONSTANT = (
-    *("data.json", GLOSSARY, LABELS, LANGUAGES),
-    *("source.spm", "target.spm", TOKENIZER, "vocab.json"),
-)
+CONSTANT: tuple[str, ...] = ("data.json", GLOSSARY, LABELS, LANGUAGES, TOKENIZER, "vocab.json")
+CONSTANT += ("source.spm", "target.spm")
 """Written before config.toml and never again: data, terms, and the vocabulary, Marian's too."""
 
 _MAX_BYTES = 1 << 28

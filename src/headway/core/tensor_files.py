@@ -78,17 +78,12 @@ def load_finite(path: Path) -> dict[str, Tensor]:
     one is NaN or infinite."""
     weights = load_tensors(path)
     for name, tensor in weights.items():
-        if not finite(tensor):
+        if not all(part.isfinite().all() for part in tensor.flatten().split(1 << 22)):
             raise RunError(
                 f"weights must be numbers; {name} of {path} is not finite. Copy the run again, or "
                 "train it anew."
             )
     return weights
-
-
-def finite(tensor: Tensor) -> bool:
-    """Whether all are numbers; in parts, as what is looked at takes room."""
-    return all(bool(torch.isfinite(part).all()) for part in tensor.flatten().split(1 << 22))
 
 
 def check(path: Path) -> bool:

@@ -313,9 +313,8 @@ def fit_steps(
             "learning"
         )
     wanted, least, most = (TUNING_SEEN, 3, 30) if tuned else (SEEN, 10, 100)
-    epochs = min(max(wanted / sizes.per_pass, least), most)
-    if sizes.passes:
-        epochs = sizes.passes / 2 if tuned else sizes.passes
+    fitted = sizes.passes / (2 if tuned else 1)
+    epochs = fitted or min(max(wanted / sizes.per_pass, least), most)
     steps = math.ceil(epochs * sizes.per_pass / pace.units_per_step)
     return steps, f"{epochs:.0f} times through the corpus"
 

@@ -73,11 +73,6 @@ def brought(task: str, verb: str, asked: str | Path) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-def brings(run: str | Path, verb: str) -> bool:
-    """Whether the task of a run brings something to a verb."""
-    return verb in verbs(task_of(open_folder(run).settings()))
-
-
 def brought_by_run(run: str | Path, verb: str) -> Any:
     """What the task of a run brings to a verb; raises RunError where there is none, or nothing."""
     return brought(task_of(open_folder(run).settings()), verb, run)

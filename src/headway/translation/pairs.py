@@ -72,8 +72,7 @@ class TranslationData(DataSettings):
 
     @property
     def one_language(self) -> bool:
-        """Whether both sides are said to be of one language: questions and answers, texts and their
-        summaries. They are no translations, and need not be alike in length or in words."""
+        """Whether both sides are said to be of one language: dialogue, summaries; of any length."""
         return bool(self.source_language) and self.source_language == self.target_language
 
     def corpus(self) -> Corpus:

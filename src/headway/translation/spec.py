@@ -213,15 +213,14 @@ def card(run: Run) -> CardWords:
     shares = [f"- of what is seen in a pass: {line}" for line in run.data.mixture()]
     shares = ["", *shares] if shares else []
     read = f"{report.read:,} pairs read, {report.kept:,} trained on"
+    below = "" if data.one_language else below_use(task.valid_sources, hypotheses, task.valid_texts)
     return CardWords(
         title=f"{data.source_language or 'source'} -> {data.target_language or 'target'}",
         vocabulary=f"{len(run.data.vocabulary):,} sub-words",
         scores=f"{score_words(run, scores, loss, before)}\n\n{trust}",
         data="\n".join([read, f"(dropped: {dropped or 'none'}).", *shares]),
         next_commands=next_commands(run),
-        below_use=""
-        if data.one_language  # an answer may be like any other, a summary like its text
-        else below_use(task.valid_sources, hypotheses, task.valid_texts),
+        below_use=below,
     )
 
 
