@@ -27,6 +27,7 @@ QUOTED = re.compile(r"""["“]([A-Z][A-Za-z' ,]+[.?])["”]""")
 NOT_ITS_OWN = {
     "She doesn't like soccer.", "Dog a runs.", "A zebra sings.", "Good morning.", "An engine.",
     "He ate an apple.", "He ate an apple and a pear .", "Apple released a new iPod .",
+    "Who wrote Hamlet?",
 }  # fmt: skip
 """Of other runs; what a language model is to find odd; and a word that it does not know."""
 FILES = {"README.md", "checks.json", "config.toml", "model.safetensors", "tokenizer.json"}

@@ -35,7 +35,9 @@ def test_a_task_that_lacks_a_verb_is_told_which_have_it(monkeypatch):
 def test_what_stands_behind_a_verb_is_found_with_its_task():
     found = tasks.objects_of("import")
     assert found.pop("marian") == "translation"
-    assert found.pop("arpa") == "language-model"
+    assert found.pop("m2m100") == "translation"
+    assert found.pop("arpa") == found.pop("gpt2") == "language-model"
+    assert found.pop("bert") == found.pop("roberta") == "masked-language-model"
     assert {*found.values()} == {"word-vectors"}
     assert tasks.objects_of("export")["word2vec"] == "language-model"
     assert tasks.objects_of("translate") == {}

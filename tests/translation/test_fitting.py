@@ -9,6 +9,7 @@ from headway.core.errors import ConfigError
 from headway.corpora.prepared import Prepared
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Sizes
+from headway.tokenizers.words import Words
 from headway.translation.spec import LADDER, SPEC, refuse_beyond_last
 
 
@@ -51,7 +52,7 @@ def test_the_longest_side_and_its_marker_must_have_a_position():
         for of in ({"source": [3, 4], "target": [5, 2]}, {"source": [7], "target": [1]})
     ]
     prepared = object.__new__(Prepared)  # all that is looked at
-    vars(prepared).update(train=stores[0], valid=stores[1], subwords=range(9))
+    vars(prepared).update(train=stores[0], valid=stores[1], subwords=Words([*"abcde"]))
 
     def check(max_length: int, **training: str) -> None:
         model = {"positions": "learned", "max_length": max_length, "d_model": 8, "heads": 1}

@@ -130,10 +130,7 @@ EXAMPLES = {
     ),
     "import": (
         "headway import marian opus-mt-en-de/ --out runs/opus",
-        "headway import m2m100 DIR --source-language en --target-language de --out runs/m2m",
-        "headway import gpt2 DIR --out runs/gpt2",
-        "headway import bert DIR --out runs/bert",
-        "headway import arpa model.arpa --out runs/lm",
+        "headway import bert bert-base-uncased/ --out runs/bert",
     ),
     "export": (
         "headway export runs/mine exported/ --to ctranslate2",

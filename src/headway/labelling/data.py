@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from headway.core.disk import checksum
-from headway.core.errors import ConfigError, DataError
+from headway.core.errors import ConfigError, DataError, refuse_below, refuse_beyond
 from headway.core.lines import shown
 from headway.core.run_folder import RunFolder
 from headway.labelling.task import Example
@@ -54,6 +54,11 @@ class LabelledFiles(LabelledPlaces):
     max_length: int = 256
     """Tokens that are read of a text, its markers included; what stands behind is cut off, and
     counted."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_below(self, {"max_length": 3}, above="data.")
+        refuse_beyond(self, {"max_length": 1 << 24}, above="data.")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from headway.operations.option_errors import two_beginnings
 
 _LONGEST_DAYS = 3_650
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-_MOST = {**dict.fromkeys(("within_s", "closing_s"), 1e9), "held_back": 10.0}
+_MOST = {**dict.fromkeys(("within_s", "closing_s"), 1e9), "held_back": 10.0, "lora_rank": 1e6}
 
 SMALL = 50
 """A new plan that differs by less than this part of its length is not worth one."""
@@ -46,15 +46,10 @@ class PlannedTraining(LearningParts):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refuse_below(self, {"within_s": 0, "closing_s": 0, "held_back": 0.001})
+        refuse_below(self, {"within_s": 0, "closing_s": 0, "held_back": 0.001, "lora_rank": 0})
         refuse_beyond(self, _MOST)
-        if (
-            self.freeze
-            or self.unfreeze_at
-            or self.reinit
-            or self.layer_decay != 1
-            or self.lora_rank
-        ):
+        parts = self.freeze, self.unfreeze_at, self.reinit, self.layer_decay != 1, self.lora_rank
+        if any(parts):
             refuse_unsound(self)
         if self.init_embedding and self.init_from:
             raise two_beginnings()
