@@ -84,6 +84,15 @@ def test_chinese_is_read_by_characters(tmp_path):
     assert command("predict", str(tmp_path / "run"), "很好").out.startswith("好\t好 ")
 
 
+def test_words_that_a_parent_does_not_know_are_said(run, tmp_path):
+    (tmp_path / "de.tsv").write_text("ja\tgutes Haus\nnein\tkein Weg\n" * 20, encoding="utf-8")
+    once, begun = ("--training.max-steps=1", "--training.average=1"), ("--init-from", str(run))
+    said = train(tmp_path / "de.tsv", tmp_path / "child", *begun, *once).err
+    assert "WARNING: 50% of what is read are unknown words to the run" in said
+    said = train(write_labelled(tmp_path / "same.tsv"), tmp_path / "same", *begun, *once).err
+    assert "what is read are unknown" not in said
+
+
 def test_a_model_that_is_no_better_than_one_label_is_below_use(tmp_path):
     random = np.random.default_rng(1)
     rows = [
@@ -155,6 +164,13 @@ def test_a_text_a_file_and_lines_get_their_label_and_all_probabilities(run, tmp_
     assert [one["label"] for one in told] == ["sea", None, "fruit"]
     assert len(told[0]["labels"]) == 4
     assert sum(one["prob"] for one in told[0]["labels"]) == pytest.approx(1)
+
+
+def test_a_label_in_front_of_a_text_is_not_read_as_a_word_of_it(run, tmp_path):
+    refused = command("predict", str(run), str(write_labelled(tmp_path / "test.tsv", 4)))
+    assert (refused.status, refused.out) == (2, "")
+    assert "begins with a label and a tab. Score such a file with: headway evaluate" in refused.err
+    assert command("predict", str(run), "ship\tand sail").status == 0
 
 
 def test_evaluation_equals_counting_by_hand(run, tmp_path):

@@ -37,6 +37,11 @@ def test_what_was_written_is_read_back(folder: RunFolder) -> None:
     folder.refuse_damaged()
 
 
+def test_what_is_no_run_is_told_what_writes_one(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"`headway train` or `import` writes; .* no config.toml"):
+        RunFolder.open(tmp_path)
+
+
 def test_files_of_somebody_else_are_not_sealed(folder: RunFolder) -> None:
     (folder.path / "train.log").write_text("begun, and gone on", encoding="utf-8")
     folder.refuse_damaged()

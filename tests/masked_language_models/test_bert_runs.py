@@ -230,7 +230,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"num_hidden_layers": 3}, "belong"),
     ({"num_hidden_layers": 900}, "belong"),
     ({"num_hidden_layers": 1 << 70}, "num_hidden_layers"),
-    ({"num_hidden_layers": None}, "num_hidden_layers"),
+    ({"num_hidden_layers": None}, "has no 'num_hidden_layers'. Take that file"),
     ({"layer_norm_eps": 0.0}, "layer_norm_epsilon"),
     ({"hidden_dropout_prob": 7}, "dropout"),
     ({"tie_word_embeddings": False}, "belongs"),

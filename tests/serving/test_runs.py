@@ -77,6 +77,10 @@ def test_a_folder_without_languages_is_refused_and_without_one_every_pair(tmp_pa
     (folder / "config.toml").write_text("[model]\n", "utf-8")
     with pytest.raises(RunError, match="says its two languages"):
         ServedRuns([folder], Loader())
+    folder = run_folder(tmp_path / "y", "en", "de")
+    (folder / "config.toml").write_text('[model]\n[run]\ntask = "tagging"\n', "utf-8")
+    with pytest.raises(RunError, match="is one of tagging. Ask it by: headway predict"):
+        ServedRuns([folder], Loader())
     with pytest.raises(RefusedError, match="not translated"):
         ServedRuns([], Loader()).of("en", "de")  # of a service of language models alone
 

@@ -63,6 +63,12 @@ def chinese(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+def test_tokens_that_a_parent_does_not_know_are_said(chinese, tmp_path):
+    corpus = write_tagged(tmp_path / "english.conll", sentences(30), "BILOU")
+    done = train(tmp_path / "run", corpus, "--init-from", str(chinese), steps=2)
+    assert "of what is read are unknown words to the run that this one begins with" in done.err
+
+
 def test_names_are_learned_and_scored(trained):
     run, valid = trained
     done = command("evaluate", str(run), "--corpus", str(valid), "--json")

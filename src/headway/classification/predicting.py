@@ -11,6 +11,7 @@ from jaxtyping import Float
 from headway.classification.criterion import AT_ONCE, probabilities, scored
 from headway.classification.reading import SEVERAL, read_labelled, refuse_unknown
 from headway.classification.spec import SPEC, examples_of
+from headway.core.errors import DataError
 from headway.core.runtime import Device
 from headway.labelling.predictions import Answer, Asked
 from headway.labelling.scores import LabelScores
@@ -40,11 +41,22 @@ class TextClassifier(NamedTuple):
         """The label of each text (of several those that are likelier than not), and how likely the
         likeliest are; a blank line stays blank."""
         while texts := [*islice(lines, AT_ONCE)]:
+            self.refuse_labelled(texts[0])
             for text, probs in zip(texts, self.probabilities(texts), strict=True):
                 if text.strip():
                     yield self.answer(text, probs, asked.top)
                 else:
                     yield Answer("", {"text": text, "label": None, "labels": []})
+
+    def refuse_labelled(self, text: str) -> None:
+        """Raise DataError for a text with a label in front, which would be read as a word of it."""
+        label, tab, _ = text.partition("\t")
+        if tab and all(one in self.opened.vocabulary.labels for one in label.split(SEVERAL)):
+            raise DataError(
+                f"texts stand alone in what is predicted; {text[:40]!r} begins with a label and a "
+                "tab. Score such a file with: headway evaluate RUN --corpus FILE; or cut labels "
+                "off: cut -f2-"
+            )
 
     def answer(self, text: str, probs: Float[np.ndarray, " labels"], top: int) -> Answer:
         """Of one text."""

@@ -19,7 +19,14 @@ from headway.classification.reading import (
 from headway.core.config import Sections
 from headway.core.errors import ConfigError
 from headway.core.runtime import Runtime
-from headway.labelling.data import LabelledData, checksums_of, held_out, tokens_of, whole_words
+from headway.labelling.data import (
+    LabelledData,
+    checksums_of,
+    held_out,
+    say_unknown,
+    tokens_of,
+    whole_words,
+)
 from headway.labelling.scores import LabelScores
 from headway.labelling.task import Example, ExamplesTask, lengths
 from headway.labelling.vocabulary import LabelledVocabulary, load_vocabulary
@@ -81,6 +88,8 @@ def read(settings: Settings, known: Any, say: Say) -> LabelledData:
         say("some texts have several labels: each label is there or not, by itself")
     vocabulary = LabelledVocabulary(tokens, labels, {**kept, "several": several})
     train = examples_of(rows, vocabulary, files.max_length)
+    if known is not None:
+        say_unknown(train, vocabulary.special.unknown, say)
     n_cut = sum(len(one.input) == files.max_length for one in train)
     if n_cut > len(train) // 100:
         say(f"{n_cut:,} texts have {files.max_length} tokens or more: what is behind is not read")

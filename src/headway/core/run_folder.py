@@ -173,7 +173,7 @@ class RunFolder:
         if not folder.config.exists():
             held = "nothing" if not path.exists() else "no config.toml"
             raise RunError(
-                f"A run folder is what `headway train --out` writes; {path} holds {held}."
+                f"A run folder is what `headway train` or `import` writes; {path} holds {held}."
             )
         return folder
 

@@ -3,7 +3,7 @@ safetensors. Whatever they say is checked before it is believed."""
 
 import json
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -78,6 +78,12 @@ def read_config(kind: type[T], path: Path, *, model_type: str) -> T:
         )
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     given = {key: value for key, value in values.items() if key in known and value is not None}
+    for field in fields(kind):  # type: ignore[arg-type]
+        if field.name not in given and field.default is field.default_factory is MISSING:
+            raise ConfigError(
+                f"the shape of a model stands in its config.json; {path} has no {field.name!r}. "
+                "Take that file from where the weights came from."
+            )
     try:
         return build(kind, given, section=path.name)
     except ConfigError as error:

@@ -26,6 +26,9 @@ from headway.runs.task_spec import Say, Sizes
 HELD_OUT, MOST_HELD_OUT = 0.1, 5_000
 """Examples held out to validate on where no file is named: this share, and no more than so many."""
 
+MOST_UNKNOWN = 0.1
+"""Of the tokens that are read with another run's vocabulary; more are said."""
+
 T = TypeVar("T")
 
 
@@ -119,6 +122,18 @@ def tokens_of(
         text, unit, lambda: map(unit.cut, texts), unlimited=False, seed=seed, say=say
     )
     return found, {"unit": unit.unit, "segmenter": unit.segmenter}
+
+
+def say_unknown(examples: Sequence[Example], unknown: int, say: Say) -> None:
+    """What a vocabulary that was taken over cannot read, where it is over a tenth: `unknown` is the
+    id of such tokens."""
+    n_all = sum(len(one.input) for one in examples)
+    share = sum(int((one.input == unknown).sum()) for one in examples) / max(1, n_all)
+    if share > MOST_UNKNOWN:
+        say(
+            f"WARNING: {share:.0%} of what is read are unknown words to the run that this one "
+            "begins with. Begin with another, or without --init-from"
+        )
 
 
 def whole_words(text: LanguageText, texts: Sequence[str], say: Say) -> LanguageText:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, cast
 from torch import nn
 
 from headway.core.errors import RunError
-from headway.core.run_folder import CHECKS, CONFIG, CONSTANT, MODEL
+from headway.core.run_folder import CHECKS, CONFIG, CONSTANT, MODEL, TRANSLATION
 from headway.operations.shipped import open_folder
+from headway.runs.settings import task_of
 from headway.serving.requests import ServedPair
 
 if TYPE_CHECKING:
@@ -88,7 +89,13 @@ class ServedRun:
 
 def pair_of(path: Path) -> ServedPair:
     """The languages of a run; raises RunError where there is none, or it does not say them."""
-    data = open_folder(path).settings().get("data", {})
+    settings = open_folder(path).settings()
+    if (task := task_of(settings)) != TRANSLATION:
+        raise RunError(
+            f"a run that is served translates; {path} is one of {task}. Ask it by: headway predict "
+            f"{path} FILE --json"
+        )
+    data = settings.get("data", {})
     source, target = data.get("source_language"), data.get("target_language")
     if not source or not target:
         raise RunError(

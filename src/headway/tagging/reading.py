@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from headway.core.errors import ConfigError, DataError
-from headway.labelling.data import LabelledData, checksums_of, held_out, tokens_of
+from headway.labelling.data import LabelledData, checksums_of, held_out, say_unknown, tokens_of
 from headway.labelling.vocabulary import LabelledVocabulary
 from headway.languages.scripts import UNSPACED_SCRIPTS
 from headway.runs.settings import Settings
@@ -48,6 +48,8 @@ def read(settings: Settings, known: LabelledVocabulary | Any | None, say: Say) -
     examples, held = (
         [e for one in some for e in pieces.examples(one.tokens, one.tags)] for some in (train, kept)
     )
+    if known is not None:
+        say_unknown(examples, vocabulary.special.unknown, say)
     counts = {
         name: {"kept": len(some), "tokens": sum(len(one.tokens) for one in some)}
         for name, some in (("train", train), ("valid", kept))
