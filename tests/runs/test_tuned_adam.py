@@ -183,7 +183,7 @@ def test_going_on_from_what_was_saved_is_never_having_stopped(training, dtype):
         ({"unfreeze_at": 1.0, "freeze": ("a",)}, "from 0 to below 1; got 1. Try 0.3"),
         ({"unfreeze_at": 0.3}, "none is frozen. Add --freeze"),
         ({"lora_rank": 8}, "got a rank of 8, and no run to begin with"),
-        ({"lora_rank": -1, "init_from": "r"}, "got a rank of -1"),
+        ({"lora_rank": -1, "init_from": "r"}, "lora_rank must .*; got -1"),
         ({"lora_rank": 8, "init_from": "r", "freeze": ("a",), "unfreeze_at": 0.5}, "Leave one of"),
         ({"reinit": ("a",)}, "there is none. Leave --reinit out"),
     ],

@@ -181,7 +181,7 @@ def ready(
     if tag is not None or translator.settings.data.tags:
         from headway.commands.tags import announced_tag  # a side room
 
-        tag = announced_tag(translator, tag)
+        tag = announced_tag(translator, tag, say)
     wanted = translator.decoding({**decoding, **sections.get("decoding", {})})
     return translator, {"tag": tag, **asdict(wanted)}
 

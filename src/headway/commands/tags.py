@@ -3,8 +3,8 @@
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
-from headway.commands.arguments import say
 from headway.corpora.mixing import chosen_tag
+from headway.runs.task_spec import Say
 
 if TYPE_CHECKING:
     from headway.translator import Translator
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 MOST_SHOWN = 100  # characters
 
 
-def announced_tag(translator: "Translator", asked: str | None) -> str:
+def announced_tag(translator: "Translator", asked: str | None, say: Say) -> str:
     """The tag that `chosen_tag` takes; nothing is said of a run that has none.
 
     Raises:

@@ -47,11 +47,11 @@ def refuse_unsound(training: LearningParts) -> None:
             "unfreeze_at says when frozen parts begin to learn; none is frozen. Add --freeze "
             "encoder, or leave --training.unfreeze-at out."
         )
-    if training.lora_rank < 0 or (training.lora_rank and not training.init_from):
+    if training.lora_rank and not training.init_from:
         raise ConfigError(
             "adapters (LoRA) of a rank of 1 or more are laid on the weights that --init-from has; "
-            f"got a rank of {training.lora_rank}, and "
-            f"{training.init_from or 'no run to begin with'}. Leave --training.lora-rank out."
+            f"got a rank of {training.lora_rank}, and no run to begin with. Leave "
+            "--training.lora-rank out."
         )
     if training.lora_rank and training.unfreeze_at:
         raise ConfigError(
