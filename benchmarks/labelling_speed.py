@@ -135,15 +135,13 @@ def ids_of(run: Path, task: str, data: Path, file: Path) -> None:
     spec = task_spec(task)
     settings = Settings.of_run(RunFolder(run), spec)
     found = spec.read(settings, spec.vocabulary(run), lambda _: None)
-    rows = [
-        (
-            one.input.tolist(),
-            one.target if isinstance(one.target, int) else list(map(int, one.target)),
-        )
-        for one in found.train
-    ]
-    if task == "tagging":
-        rows = [(ids, [*tags, *[-100] * (len(ids) - len(tags))]) for ids, tags in rows]
+    rows = [(one.input.tolist(), one.target) for one in found.train]
+    if task == "tagging":  # the first piece of a word has its tag
+        tags = [dict(zip(map(int, t.starts), map(int, t.tags), strict=True)) for _, t in rows]
+        rows = [
+            (ids, [of.get(place, -100) for place in range(len(ids))])
+            for (ids, _), of in zip(rows, tags, strict=True)
+        ]
     whole = {
         "task": task,
         "rows": rows,
