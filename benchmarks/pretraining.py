@@ -3,11 +3,11 @@
 On TREC (six classes) and SST-2 (DIR/cls): the first n of the training texts in an order of the
 seed (`--sizes`; 0 is all of them), a tenth of these held out, and `headway train --task
 classification` from scratch (a Transformer of the shape of --parent), with the --parent's trunk
-frozen, and with all of it tuned: as many updates each. Beside them the default model, a CNN, from
-scratch with default flags. Accuracy on TREC's test texts and on SST-2's validation texts, which
-nothing else sees here (there are half as many as test texts): the mean over seeds (--seeds, the
-first three of them where there are 1,000 labels or more), and its 95 % interval from the seeds,
-which stand for other samples of labels as well (Student's t).
+frozen, and with all of it tuned (layers nearer to the input more slowly): as many updates each.
+Accuracy on TREC's test texts and on SST-2's validation texts, which nothing else sees here (there
+are half as many as test texts): the mean over seeds (--seeds, the first three of them where there
+are 1,000 labels or more), and its 95 % interval from the seeds, which stand for other samples of
+labels as well (Student's t). Labels that a small sample has not are never right.
 
 What was finished in --out is not done again. Prints a table in Markdown.
 """
@@ -27,18 +27,20 @@ from scipy.stats import t as student
 from headway import cli
 from headway.core.errors import HeadwayError
 from headway.core.run_folder import RunFolder
+from headway.labelling.vocabulary import load_labels
 from headway.tasks import brought_by_run
 
-UPDATES = {100: 60, 300: 100, 1000: 200, 0: 400}
+UPDATES = {100: 120, 300: 200, 1000: 400, 0: 800}
 BATCH_TOKENS = {100: 512, 300: 512, 1000: 512, 0: 1024}
-RATES = {"scratch": 1e-3, "frozen": 1e-2, "tuned": 5e-4}
+RATES = {"scratch": 1e-3, "frozen": 1e-2, "tuned": 1e-3}
+"""Each the best of two to five ways on TREC with 300 labels, under seeds 11 to 13."""
+LAYER_DECAY = 0.8
+"""Of what is tuned; without, it was not ahead of scratch there."""
 SHAPE = ("layers", "d_model", "d_ff", "heads", "dropout")
 
 
 def flags_of(way: str, n: int, parent: Path) -> list[str]:
     """What `headway train` is told besides the files."""
-    if way == "cnn":
-        return []
     steps = UPDATES[n]
     flags = [
         f"--training.max-steps={steps}", f"--training.checkpoint-every={steps}",
@@ -49,7 +51,8 @@ def flags_of(way: str, n: int, parent: Path) -> list[str]:
         shape = RunFolder(parent).settings()["model"]
         each = (f"--model.{name.replace('_', '-')}={shape[name]}" for name in SHAPE)
         return [*flags, "--model.type=transformer", *each]
-    return [*flags, "--init-from", str(parent), *(["--freeze", "encoder"] * (way == "frozen"))]
+    gently = ["--freeze", "encoder"] if way == "frozen" else ["--training.layer-decay", LAYER_DECAY]
+    return [*flags, "--init-from", str(parent), *map(str, gently)]
 
 
 def accuracy(train: Path, test: Path, run: Path, flags: Sequence[str]) -> float:
@@ -60,10 +63,14 @@ def accuracy(train: Path, test: Path, run: Path, flags: Sequence[str]) -> float:
         with run.with_suffix(".log").open("w") as log, contextlib.redirect_stderr(log):
             if cli.main(["train", *names, *flags]):
                 raise HeadwayError(f"training failed; {log.name} says why")
-        found = brought_by_run(run, "evaluate labels")(run, [test])
-        (run / SCORED).write_text(json.dumps(found.as_dict()), encoding="utf-8")
-    told = json.loads((run / SCORED).read_text("utf-8"))
-    return float(told["accuracy"]["score"])
+        rows, known = [*rows_of(test)], load_labels(run)[0]
+        some = run.with_suffix(".test.tsv")  # labels that were not among the n are never right
+        kept = ["\t".join(row) + "\n" for row in rows if row[0] in known]
+        some.write_text("".join(kept), encoding="utf-8")
+        found = brought_by_run(run, "evaluate labels")(run, [some])
+        score = found.figures["accuracy"].score * len(kept) / len(rows)
+        (run / SCORED).write_text(json.dumps(score), encoding="utf-8")
+    return float(json.loads((run / SCORED).read_text("utf-8")))
 
 
 def sample(train: Path, n: int, seed: int, out: Path) -> Path:
@@ -89,7 +96,7 @@ def main() -> None:
     options.add_argument("--out", type=Path, required=True, help="folder for the runs")
     options.add_argument("--sets", nargs="+", choices=("trec", "sst2"), default=["trec", "sst2"])
     options.add_argument("--sizes", nargs="+", type=int, choices=UPDATES, default=[*UPDATES])
-    options.add_argument("--ways", nargs="+", default=["cnn", *RATES])
+    options.add_argument("--ways", nargs="+", choices=RATES, default=[*RATES])
     options.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3, 4, 5])
     record.add_record_option(options)
     told = options.parse_args()
