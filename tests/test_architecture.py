@@ -15,7 +15,7 @@ ORDER = """
     localization.placeholders localization.formats
     nn decoding metrics corpora
     localization.memory localization.terms localization.checks localization.places
-    demo engine exchange vectors runs tasks
+    demo engine exchange vectors runs tasks distributed
     earlier_translators models translation language_models word2vec
     labelling masked_language_models classification tagging images
     translator api

@@ -1,5 +1,6 @@
 """headway from Python: `headway.train(...)` does what `headway train` does."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -41,6 +42,10 @@ def train(
     `say`, by default to stderr. Raises a `UserError` for what the caller can put
     right.
     """
+    if os.environ.get("RANK", "0") != "0":  # one of many, and not the first
+        from headway.distributed.training import join_in
+
+        return join_in(Path(out), task_spec)
     say = say or (lambda message: print(message, file=sys.stderr, flush=True))
     _refuse_types(out, config, preset, settings)
     if unknown := [name for name in flags if name not in FLAGS]:
@@ -60,8 +65,10 @@ def train(
         task = _readable_task(folder, stored, given, config, resume)
         for key, place in beginnings.items() if not stored else ():
             (open_folder if key == "init_from" else refuse_no_vectors)(place)
-        from headway.runs.train import train as run_training  # and torch, which takes seconds
-
+        if "WORLD_SIZE" in os.environ:
+            from headway.distributed.training import train as run_training
+        else:
+            from headway.runs.train import train as run_training  # and torch, which takes seconds
         request = Request(given, folder, preset, resume, word_vectors, task_spec)
         return run_training(task_spec(task), request, say).path
 

@@ -574,8 +574,8 @@ class Points:
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         return (model(batch.rows) - batch.rows.cos()).square().sum()
 
-    def split_batch(self, batch: Batch) -> list[Batch]:
-        return [Batch(rows, len(rows), {}) for rows in batch.rows.tensor_split(2) if len(rows)]
+    def split_batch(self, batch: Batch, n: int) -> list[Batch]:
+        return [Batch(rows, len(rows), {}) for rows in batch.rows.tensor_split(n) if len(rows)]
 
     def validate(self, model: nn.Module) -> Validation:
         return Validation(1.0, 0.0, "bleu")

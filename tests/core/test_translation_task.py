@@ -90,14 +90,14 @@ def test_the_loss_is_the_sum_over_real_tokens_pair_by_pair(task, store, model):
 
 def test_halves_have_the_same_rows_in_the_same_order_and_the_same_loss(task, store, model):
     batch = task.batch(store, np.array([3, 0, 7, 9, 4]))
-    halves = task.split_batch(batch)
+    halves = task.split_batch(batch, 2)
     assert [half.rows[1].tolist() for half in halves] == [[3, 0, 7], [9, 4]]
     assert sum(half.units for half in halves) == batch.units
     for name, n in batch.counts.items():
         assert sum(half.counts[name] for half in halves) == n
     loss = sum(task.loss(model, half).item() for half in halves)
     assert loss == pytest.approx(task.loss(model, batch).item(), rel=1e-5)
-    [row] = task.split_batch(task.batch(store, np.array([3])))
+    [row] = task.split_batch(task.batch(store, np.array([3])), 2)
     assert row.rows[1].tolist() == [3]
 
 

@@ -78,8 +78,8 @@ class Fragile:
         self.seen.append((self.n, len(x)))
         return found * self.spoil(self.n, self.times[self.n])
 
-    def split_batch(self, batch: Batch) -> list[Batch]:
-        parts = [rows for rows in batch.rows.tensor_split(2) if len(rows)]
+    def split_batch(self, batch: Batch, n: int) -> list[Batch]:
+        parts = [rows for rows in batch.rows.tensor_split(n) if len(rows)]
         return [Batch(rows, len(rows), {"points": len(rows)}) for rows in parts]
 
     def validate(self, model: nn.Module) -> Validation:

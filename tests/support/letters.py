@@ -82,9 +82,9 @@ class LettersTask:
         logits, following = model(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten()
         return nn.functional.cross_entropy(logits, following, ignore_index=0, reduction="sum")
 
-    def split_batch(self, batch: Batch) -> list[Batch]:
-        n = (len(batch.rows) + 1) // 2
-        return [self.batch(rows) for rows in (batch.rows[:n], batch.rows[n:]) if rows]
+    def split_batch(self, batch: Batch, n: int) -> list[Batch]:
+        parts = np.array_split(np.arange(len(batch.rows)), n)
+        return [self.batch([batch.rows[i] for i in part]) for part in parts if len(part)]
 
     def validate(self, model: nn.Module) -> Validation:
         batch = self.batch(self.data.valid)

@@ -55,8 +55,8 @@ class Regression:
         self.carried = self.carried + x.sum()
         return (model(x).float() - x.sum(1, keepdim=True)).square().sum()
 
-    def split_batch(self, batch: Batch) -> list[Batch]:
-        return [Batch(rows, len(rows), {}) for rows in batch.rows.tensor_split(2) if len(rows)]
+    def split_batch(self, batch: Batch, n: int) -> list[Batch]:
+        return [Batch(rows, len(rows), {}) for rows in batch.rows.tensor_split(n) if len(rows)]
 
     def validate(self, model: nn.Module) -> Validation:
         assert not model.training

@@ -26,7 +26,6 @@ from headway.core.lines import check_file
 from headway.operations.locks import only_writer_of_file
 
 if TYPE_CHECKING:
-    from headway.localization.checks.calibration import Verdict
     from headway.localization.terms.keeping import Terms
     from headway.translation.detailed import Translation
     from headway.translator import Translator
@@ -125,6 +124,8 @@ def translate_lines(
             doubtful += odd
             n_lines += len(chunk)
             if told.json:
+                from headway.commands.translate_documents import as_json
+
                 collected += map(as_json, translations, verdicts)
                 continue
             for translation in translations:
@@ -156,34 +157,6 @@ def as_text(translation: "Translation", *, scores: bool, alignment: bool) -> str
             cells.append(" ".join(f"{source}-{target}" for source, target in alternative.alignment))
         lines.append("\t".join(cells) + "\n")
     return "".join(lines)
-
-
-def as_json(translation: "Translation", verdict: "Verdict") -> dict[str, Any]:
-    """As in the README: the best translation, what is doubtful about it, then all of them."""
-    n_best = [
-        {
-            "target": alternative.target,
-            "score": alternative.score,
-            "tokens": alternative.tokens,
-            "token_log_probs": alternative.token_log_probs,
-            "alignment": [list(pair) for pair in alternative.alignment],
-        }
-        for alternative in translation.n_best
-    ]
-    best = n_best[0] if n_best else {"target": "", "score": 0.0, "tokens": [], "alignment": []}
-    return {
-        "source": translation.source,
-        "source_tokens": translation.source_tokens,
-        "target": best["target"],
-        "score": best["score"],
-        "tokens": best["tokens"],
-        "alignment": best["alignment"],
-        "n_best": n_best,
-        "cut": translation.n_cut,
-        "codes_complete": translation.codes_complete,
-        "confidence": verdict.confidence,
-        "flags": [flag._asdict() for flag in verdict.flags],
-    }
 
 
 def tell_terms(terms: "Terms") -> None:

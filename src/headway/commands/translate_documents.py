@@ -1,4 +1,4 @@
-"""`headway translate` with more than a model and lines of text: files, memory, terms, a report."""
+"""`headway translate` with more than a model and lines of text: files, memory, terms, a report, JSON."""
 
 import sys
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from glob import has_magic
 from json import dump
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 from headway.commands.arguments import plain, say
 from headway.commands.stages import Stages
@@ -29,6 +30,10 @@ from headway.filling.steps import FlowOptions, Ready
 from headway.languages.codes import LanguagePair, suffix_of
 from headway.localization.formats.file_kinds import FILE_KINDS
 from headway.operations.shipped import DEMO
+
+if TYPE_CHECKING:
+    from headway.localization.checks.calibration import Verdict
+    from headway.translation.detailed import Translation
 
 _WORST = 5
 _EACH = 5
@@ -195,3 +200,31 @@ def print_units(files: Sequence[FileReport], told: TranslateOptions) -> None:
         return
     for line in table(rows(files)):
         sys.stdout.write(f"{line}\n")
+
+
+def as_json(translation: "Translation", verdict: "Verdict") -> dict[str, Any]:
+    """As in the README: the best translation, what is doubtful about it, then all of them."""
+    n_best = [
+        {
+            "target": alternative.target,
+            "score": alternative.score,
+            "tokens": alternative.tokens,
+            "token_log_probs": alternative.token_log_probs,
+            "alignment": [list(pair) for pair in alternative.alignment],
+        }
+        for alternative in translation.n_best
+    ]
+    best = n_best[0] if n_best else {"target": "", "score": 0.0, "tokens": [], "alignment": []}
+    return {
+        "source": translation.source,
+        "source_tokens": translation.source_tokens,
+        "target": best["target"],
+        "score": best["score"],
+        "tokens": best["tokens"],
+        "alignment": best["alignment"],
+        "n_best": n_best,
+        "cut": translation.n_cut,
+        "codes_complete": translation.codes_complete,
+        "confidence": verdict.confidence,
+        "flags": [flag._asdict() for flag in verdict.flags],
+    }

@@ -67,13 +67,13 @@ def trainer_of(
     reporter: Reporter,
     callbacks: Sequence[Callback] = (),
     of_kind: Callable[..., FlatAdam] = FlatAdam,
+    trainer: Callable[..., Trainer[AnyTask]] = Trainer,
 ) -> Trainer[AnyTask]:
     """Adam for a model, and its trainer; parameters that need no gradient stay as they are."""
     betas, epsilon = (settings.adam_beta1, settings.adam_beta2), settings.adam_epsilon
     optimizer = of_kind(model, dtype, betas=betas, epsilon=epsilon)
-    return Trainer(
-        model, eval_model, optimizer, task, folder, settings, reporter=reporter, callbacks=callbacks
-    )
+    on = {"reporter": reporter, "callbacks": callbacks}
+    return trainer(model, eval_model, optimizer, task, folder, settings, **on)
 
 
 def learn(

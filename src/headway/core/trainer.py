@@ -62,11 +62,10 @@ class NotFiniteError(HeadwayError):
 
 
 def split(task: Task, batches: Sequence[Batch], n_parts: int) -> list[Batch]:
-    """Each batch in so many, a power of two, or in its rows where they are fewer."""
-    parts = list(batches)
-    for _ in range(n_parts.bit_length() - 1):
-        parts = [half for part in parts for half in task.split_batch(part)]
-    return parts
+    """Each batch in so many, or in its rows where they are fewer."""
+    if n_parts == 1:
+        return list(batches)
+    return [part for batch in batches for part in task.split_batch(batch, n_parts)]
 
 
 def rank_of(result: Validation) -> float:

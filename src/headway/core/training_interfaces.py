@@ -3,9 +3,28 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from torch import Tensor, nn
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class World:
+    """The processes that make one training: this one alone. A task that shares its validation out
+    has a `world`, which is set where there are others (`headway.distributed`)."""
+
+    rank, size = 0, 1
+
+    def divided(
+        self, work: Callable[[Sequence[Item]], Sequence[Result]], items: Sequence[Item]
+    ) -> Sequence[Result]:
+        """What `work` makes of items, one result each: every process is given a share of them."""
+        return work(items)
+
+
+ALONE = World()
 
 
 class Batch(NamedTuple):
@@ -88,11 +107,9 @@ class Task(Protocol):
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         """What is to be minimized, summed over the batch's units; carries the gradient."""
 
-    def split_batch(self, batch: Batch) -> Sequence[Batch]:
-        """Its rows in two batches, whose losses add up to its own; itself alone if it has but one.
-
-        Asked for where a batch does not fit into memory.
-        """
+    def split_batch(self, batch: Batch, n: int) -> Sequence[Batch]:
+        """Its rows in `n` batches or as many as it has rows, cut as by `torch.tensor_split`; their
+        losses add up to its own. What is carried from batch to batch has rows on its first axis."""
 
     def validate(self, model: nn.Module) -> Validation:
         """Measure on held-out data."""

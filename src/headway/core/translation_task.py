@@ -19,7 +19,7 @@ from headway.core.loss import Loss, projected_label_smoothed
 from headway.core.rows import SIDES, Indices, pad
 from headway.core.search import decode_all
 from headway.core.subwords import Subwords
-from headway.core.training_interfaces import Batch, TaskState, Validation
+from headway.core.training_interfaces import ALONE, Batch, TaskState, Validation
 from headway.core.training_settings import TrainingSettings
 
 
@@ -65,6 +65,7 @@ class TranslationTask:
 
     unit = "target tokens"
     counted: tuple[str, ...] = ("source_tokens", "target_tokens")
+    world = ALONE
 
     def __init__(
         self,
@@ -143,19 +144,21 @@ class TranslationTask:
         """See `headway.core.training_interfaces.Task`."""
         return self.cross_entropy(model, batch, self.label_smoothing).smoothed
 
-    def split_batch(self, batch: Batch) -> list[Batch]:
+    def split_batch(self, batch: Batch, n: int) -> list[Batch]:
         """See `headway.core.training_interfaces.Task`."""
         store, rows = batch.rows
-        return [self.batch(store, half) for half in np.array_split(rows, 2) if len(half)]
+        return [self.batch(store, part) for part in np.array_split(rows, n) if len(part)]
 
     def validation_loss(self, model: nn.Module, batches: list[Indices] | None = None) -> float:
         """Nats per target token of the validation pairs (or some of them), not smoothed."""
-        nats, n_tokens = 0.0, 0
-        for rows in self.valid_batches if batches is None else batches:
-            batch = self.batch(self.valid, rows)
-            nats += self.cross_entropy(model, batch, 0.0).nll.item()
-            n_tokens += batch.units
-        return nats / n_tokens
+
+        def nats(some: Sequence[Indices]) -> list[float]:
+            found = (self.batch(self.valid, rows) for rows in some)
+            return [self.cross_entropy(model, batch, 0.0).nll.item() for batch in found]
+
+        chosen = self.valid_batches if batches is None else batches
+        n_tokens = sum(self.batch(self.valid, rows).units for rows in chosen)
+        return sum(self.world.divided(nats, chosen)) / n_tokens
 
     def validate(self, model: nn.Module) -> Validation:
         """By greedy search, which is the fastest."""
@@ -182,7 +185,9 @@ class TranslationTask:
         request = SearchRequest(
             self.special, settings, self.device, want_scores=evidence, want_attention=evidence
         )
-        return self.decode(cast(StepDecoder, model), self.sources, request)
+        decoder = cast(StepDecoder, model)
+        found = self.world.divided(lambda some: self.decode(decoder, some, request), self.sources)
+        return list(found)
 
     def written(self, found: Sequence[Sequence[Hypothesis]]) -> list[str]:
         """The texts of the best ones."""

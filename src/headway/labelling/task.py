@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from headway.core.batching import BatchStream, TokenBatches
-from headway.core.training_interfaces import Batch, TaskState, Validation
+from headway.core.training_interfaces import ALONE, Batch, TaskState, Validation
 from headway.operations.time_budget import PlannedTraining
 
 Tensors = tuple[Tensor, ...]
@@ -61,6 +61,7 @@ class ExamplesTask:
     """A `headway.core.training_interfaces.Task` over examples in memory."""
 
     counted = ("examples",)
+    world = ALONE
 
     def __init__(
         self,
@@ -95,11 +96,10 @@ class ExamplesTask:
         """See `headway.core.training_interfaces.Task`."""
         return self.criterion.loss(model, batch.rows)
 
-    def split_batch(self, batch: Batch) -> list[Batch]:
+    def split_batch(self, batch: Batch, n: int) -> list[Batch]:
         """See `headway.core.training_interfaces.Task`."""
-        n = (len(batch.rows[0]) + 1) // 2
-        halves = (tuple(t[:n] for t in batch.rows), tuple(t[n:] for t in batch.rows))
-        return [self.batch(half) for half in halves if len(half[0])]
+        parts = zip(*(tensor.tensor_split(n) for tensor in batch.rows), strict=True)
+        return [self.batch(part) for part in parts if len(part[0])]
 
     def validate(self, model: nn.Module) -> Validation:
         """On all validation examples."""

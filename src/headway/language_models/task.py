@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from headway.core.batching import BatchStream
 from headway.core.errors import refuse_below, refuse_beyond
 from headway.core.subwords import SpecialIds
-from headway.core.training_interfaces import Batch, TaskState, Validation
+from headway.core.training_interfaces import ALONE, Batch, TaskState, Validation
 from headway.corpora.store import Store
 from headway.corpora.streams import Stream, StreamBatches
 from headway.language_models.interfaces import Carried, NeuralLanguageModel, StretchLoss
@@ -59,6 +59,7 @@ class LanguageTask:
 
     unit = "tokens"
     counted = ("tokens",)
+    world = ALONE
 
     def __init__(
         self,
@@ -130,19 +131,14 @@ class LanguageTask:
             rows.fed, rows.wanted, carried, smoothing=smoothing, padding=self.special.padding
         )
 
-    def split_batch(self, batch: Batch) -> list[Batch]:
+    def split_batch(self, batch: Batch, n: int) -> list[Batch]:
         """See `headway.core.training_interfaces.Task`."""
         rows: LaneRows = batch.rows
-        if len(rows.fed) == 1:
-            return [batch]
-        middle = len(rows.fed) // 2
-        parts = []
-        for begin, end in ((0, middle), (middle, len(rows.fed))):
-            wanted = rows.wanted[begin:end]
-            lanes = slice(rows.lanes.start + begin, rows.lanes.start + end)
-            some = LaneRows(rows.fed[begin:end], wanted, lanes, rows.goes_on)
+        parts, start = list[Batch](), rows.lanes.start
+        for fed, wanted in zip(rows.fed.tensor_split(n), rows.wanted.tensor_split(n), strict=True):
+            some = LaneRows(fed, wanted, slice(start, start := start + len(fed)), rows.goes_on)
             parts.append(Batch(some, wanted.numel(), {"tokens": wanted.numel()}))
-        return parts
+        return [part for part in parts if part.units]
 
     def validate(self, model: nn.Module) -> Validation:
         """Nats per token of the validation text, and the perplexity."""

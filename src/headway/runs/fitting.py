@@ -13,9 +13,9 @@ import torch
 
 from headway.core.config import Sections, merge
 from headway.core.errors import ConfigError
-from headway.core.schedules import paper_peak
 from headway.core.trainer import Trainer
 from headway.core.training_settings import fitted_warmup, usual
+from headway.operations.option_errors import peak_of_equation_3
 from headway.operations.time_budget import PlannedTraining, seconds
 from headway.runs.settings import Settings, presets_of_type, type_of
 from headway.runs.task_spec import Run, Sizes, TaskSpec
@@ -114,7 +114,9 @@ def fit(run: Run, build_trainer: Callable[[Run], Trainer[Any]]) -> Settings:
             "updates. Lower --training.warmup-steps: an eighth is usual."
         )
     if training.schedule == "paper":
-        training = replace(training, learning_rate=peak_of_equation_3(run, training))
+        was_set = "learning_rate" in run.given.get("training", {})
+        peak = peak_of_equation_3(training, run.settings.model, run.settings.model_type, was_set)
+        training = replace(training, learning_rate=peak)
     if run.preset and run.preset in run.spec.fits_dropout:
         return with_dropout(run, training)
     return with_training(run, training)
@@ -123,25 +125,6 @@ def fit(run: Run, build_trainer: Callable[[Run], Trainer[Any]]) -> Settings:
 def with_training(run: Run, training: PlannedTraining) -> Settings:
     """The run's settings, but for this section."""
     return replace(run.settings, training=training)
-
-
-def peak_of_equation_3(run: Run, training: PlannedTraining) -> float:
-    """The peak that the paper's schedule has; raises ConfigError where it cannot be had."""
-    model, was_set = run.settings.model, "learning_rate" in run.given.get("training", {})
-    remedy = "Choose --training.schedule inverse-square-root, which is the same with a free peak."
-    if not hasattr(model, "d_model"):
-        raise ConfigError(
-            "the schedule 'paper' scales the rate by d_model, which --model.type "
-            f"{run.settings.model_type} has not. {remedy}"
-        )
-    peak = paper_peak(model.d_model, training.warmup_steps)
-    rate = training.learning_rate if was_set else 0
-    if rate and not math.isclose(rate, peak, rel_tol=1e-6):
-        raise ConfigError(
-            "the schedule 'paper' has no free rate: its peak follows from d_model and "
-            f"warmup_steps and is {peak:g}; got learning_rate {rate:g}. {remedy}"
-        )
-    return peak
 
 
 def with_dropout(run: Run, training: PlannedTraining) -> Settings:

@@ -52,8 +52,9 @@ def learn(run: Run, resume: bool) -> Learned:
             train.learn(
                 trainer, run.say, resume=resume, begin=lambda _: begin(run), stop_asked=stop_asked
             )
-    choose = parent.choose if trainer.initial_steps else Trainer.choose
-    chosen = choose(trainer, run.spec.rank(run))
+    measure = run.spec.rank(run)
+    old = trainer.initial_steps
+    chosen = parent.choose(trainer, measure) if old else trainer.choose(measure)
     run.say(f"the model is {chosen}")
     load_weights(trainer.eval_model, load_tensors(run.folder.model))
     if training.init_from:
@@ -101,7 +102,10 @@ def build_trainer(run: Run, reporter: Reporter) -> Trainer[Any]:
     task = run.spec.task(run.settings, run.data, run.runtime)
     model = drawn(run)
     eval_model = twin(model) if in_parts(settings) else drawn(run)
-    return trainer_of(model, eval_model, task, run.folder, settings, dtype=dtype, reporter=reporter)
+    how: dict[str, Any] = {"dtype": dtype, "reporter": reporter}
+    if run.request and run.request.trainer:
+        how["trainer"] = run.request.trainer
+    return trainer_of(model, eval_model, task, run.folder, settings, **how)
 
 
 def drawn(run: Run) -> nn.Module:
@@ -116,13 +120,11 @@ def trainer_of(
     task: Any,
     folder: RunFolder,
     settings: PlannedTraining,
-    *,
-    dtype: torch.dtype,
-    reporter: Reporter,
+    **how: Any,
 ) -> Trainer[Any]:
     """The core's, with all that hangs on it: frozen parts, recovery, a time to keep to."""
     callbacks = (*ALWAYS, TIME_BUDGET) if settings.within_s or settings.plans else ALWAYS
-    how: dict[str, Any] = {"dtype": dtype, "reporter": reporter, "callbacks": callbacks}
+    how["callbacks"] = callbacks
     if in_parts(settings):
         how["of_kind"] = partial(TunedAdam, eval_model=eval_model, training=settings)
         how["callbacks"] = (*callbacks, UNFREEZE)

@@ -122,6 +122,8 @@ class Request:
     """Where the embeddings begin with word vectors: opens a file of them, or a run."""
     spec_of: Callable[[str], "TaskSpec"] | None = None
     """Where weights begin with those of a run of another task: finds that task."""
+    trainer: Callable[..., Any] | None = None
+    """What makes the updates, where it is not the core's trainer."""
 
 
 @dataclass

@@ -1,0 +1,1 @@
+"""One training by several processes: `torchrun -m headway train`, `headway train --processes N`."""

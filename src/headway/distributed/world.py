@@ -1,0 +1,100 @@
+"""The processes of one training, and what passes between them: torch.distributed's collectives."""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from itertools import zip_longest
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from headway.core.training_interfaces import World
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Value = TypeVar("Value")
+
+TIMEOUT = timedelta(minutes=5)
+"""How long a collective may wait for the slowest process."""
+
+
+class ProcessGroup(World):
+    """The processes that torchrun has started, joined: gradients by gloo, or NCCL on GPUs.
+
+    Every method is a collective: all processes call it, in the same order.
+    """
+
+    def __init__(self, timeout: timedelta = TIMEOUT) -> None:
+        on_gpu = torch.cuda.is_available()
+        if on_gpu:
+            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+        store, self.rank, self.size = next(dist.rendezvous("env://", timeout=timeout))
+        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        self.store = dist.PrefixStore(f"headway-{attempt}", store)
+        dist.init_process_group(
+            "cpu:gloo,cuda:nccl" if on_gpu else "gloo",
+            store=dist.PrefixStore("collectives", self.store),
+            rank=self.rank,
+            world_size=self.size,
+            timeout=timeout,
+        )
+        self.local_size = int(os.environ.get("LOCAL_WORLD_SIZE", str(self.size)))
+
+    def divided(
+        self, work: Callable[[Sequence[Item]], Sequence[Result]], items: Sequence[Item]
+    ) -> list[Result]:
+        """Every process works on each `size`-th item; all get all results, in the items' order."""
+        mine = list(work(items[self.rank :: self.size]))
+        shares: list[Any] = [None] * self.size
+        dist.all_gather_object(shares, mine)
+        gone = object()
+        rows = zip_longest(*shares, fillvalue=gone)
+        return [one for row in rows for one in row if one is not gone]
+
+    def add_up(self, tensor: Tensor) -> Tensor:
+        """The sum over all processes, in place: the same bits in each."""
+        dist.all_reduce(tensor)
+        return tensor
+
+    def from_first(self, value: Value) -> Value:
+        """That of process 0."""
+        box = [value if self.rank == 0 else None]
+        dist.broadcast_object_list(box, src=0)
+        return box[0]  # type: ignore[return-value]
+
+    def copied_from_first(self, tensors: Sequence[Tensor]) -> None:
+        """Fill tensors, of the same shapes everywhere, with those of process 0."""
+        for tensor in tensors:
+            dist.broadcast(tensor, src=0)
+
+    def whole(self, rows: Tensor) -> Tensor:
+        """Rows of which each process has brought its own share up to date (`torch.tensor_split`),
+        put together: [rows, ..]."""
+        shares = [torch.empty_like(share) for share in rows.tensor_split(self.size)]
+        for rank, share in enumerate(shares):
+            if rank == self.rank:
+                share.copy_(rows.tensor_split(self.size)[rank])
+            dist.broadcast(share, src=rank)
+        return torch.cat(shares)
+
+    def wait(self) -> None:
+        """Until every process is here."""
+        dist.barrier()
+
+    def leave(self) -> None:
+        """Nothing is said to the others any more."""
+        dist.destroy_process_group()
+
+    # -- no collectives -------------------------------------------------------------------------
+
+    def tell(self, name: str, value: Any) -> None:
+        """Leave a word for the others; ready for JSON."""
+        self.store.set(name, json.dumps(value))
+
+    def hear(self, name: str) -> Any:
+        """What one has told, or will: it may prepare data for days."""
+        self.store.wait([name], timedelta(days=7))
+        return json.loads(self.store.get(name))
