@@ -1,4 +1,4 @@
-"""`headway translate` with more than a model and lines of text: files, memory, terms, a report, JSON."""
+"""`headway translate` with more than a model and lines of text: files, memory, terms, reports."""
 
 import sys
 from collections.abc import Sequence
