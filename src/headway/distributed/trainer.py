@@ -62,6 +62,7 @@ class DistributedTrainer(Trainer[AnyTask]):
         Where one has too little memory, all raise MemoryError.
         """
         self.draw_from(self.world.rank + 1)
+        self.world.watch.at(f"update {self.progress.step + 1:,}")
         loss, lack = 0.0, None
         try:
             loss = self.add_own_gradients(batches).item()
@@ -96,6 +97,7 @@ class DistributedTrainer(Trainer[AnyTask]):
 
     def measured(self, weights: Any, by: Callable[[nn.Module], Result]) -> Result:
         """See `Trainer`: as process 0 has it."""
+        self.world.watch.at(f"the validation of step {self.progress.step:,}")
         found = super().measured(weights, by)
         if isinstance(found, Validation):
             found = found._replace(others=dict(found.others))  # a view cannot be pickled
@@ -123,6 +125,7 @@ class DistributedTrainer(Trainer[AnyTask]):
         self.world.wait()  # until the last checkpoint is written
         chosen = super()._chosen(*how)
         self.world.leave()
+        self.world.watch.at("scoring the model")
         if hasattr(self.task, "world"):
             self.task.world = ALONE
         if self.world.rank:
@@ -134,6 +137,7 @@ class DistributedTrainer(Trainer[AnyTask]):
     def put_down(self, write: Callable[[], None], n_bytes: int) -> None:
         """See `Trainer`: process 0 writes."""
         if self.world.rank == 0:
+            self.world.watch.at(f"writing at step {self.progress.step:,}", long=True)
             super().put_down(write, n_bytes)
 
     def save(self) -> None:

@@ -29,34 +29,45 @@ def train(spec: TaskSpec, request: Request, say: Say) -> RunFolder:
     whole_machine()
     world = ProcessGroup()
     say(f"{world.size} processes share each batch")
-    with forgiving_stderr():
-        restarted = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") != "0"
-        again = (request.resume or restarted) and request.folder.config.exists()
+    with forgiving_stderr(), world.watch.until_the_end(request.folder):
+        if not request.resume and os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0") != "0":
+            raise ConfigError(
+                "What torchrun's --max-restarts starts again goes on by --resume; it is not given. "
+                "Add it: where --out is empty, a run begins."
+            )
+        again = request.resume and request.folder.config.exists()
         if not again:
             request.folder.refuse_taken()
+        world.watch.at("reading the data")
         begin = stopped_run if again else alone.begun_run
         run = begin(spec, request, say)
         world.tell("begun", {"again": again, "finished": run is None})
         if run is None:
             return request.folder
         refuse_other_learners(run)
-        return alone.finish(together(run, world), again=again)
+        finished = alone.finish(together(run, world), again=again)
+        world.tell("finished", True)
+        return finished
 
 
 def join_in(out: Path, spec_of: Any) -> Path:
     """Every other process: what process 0 does, in silence."""
     whole_machine()
     world = ProcessGroup()
-    told = world.hear("begun")
-    if told["finished"]:
-        return out
-    folder = seen(out, world)
-    spec = spec_of(task_of(folder.settings()))
-    with open(os.devnull, "w") as nowhere, redirect_stderr(nowhere):
-        run = stopped_run(spec, Request({}, folder, resume=True), lambda _: None)
-        assert run is not None, "process 0 has said that it is not finished"
-        with suppress(LearnedError):
-            GRADIENT.learn(together(run, world), told["again"])
+    with world.watch.until_the_end(RunFolder(out)):
+        world.watch.at("waiting for process 0 to read the data")
+        told = world.hear("begun")
+        if told["finished"]:
+            return out
+        folder = seen(out, world)
+        spec = spec_of(task_of(folder.settings()))
+        with open(os.devnull, "w") as nowhere, redirect_stderr(nowhere):
+            run = stopped_run(spec, Request({}, folder, resume=True), lambda _: None)
+            assert run is not None, "process 0 has said that it is not finished"
+            with suppress(LearnedError):
+                GRADIENT.learn(together(run, world), told["again"])
+        world.watch.at("waiting for process 0 to score the model")
+        world.hear("finished")  # else nobody would be there where process 0 must start again
     return out
 
 

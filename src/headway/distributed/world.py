@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from itertools import zip_longest
@@ -12,35 +13,41 @@ import torch.distributed as dist
 from torch import Tensor
 
 from headway.core.training_interfaces import World
+from headway.distributed.meeting import joined
+from headway.distributed.watch import Watch, collective
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Value = TypeVar("Value")
 
-TIMEOUT = timedelta(minutes=5)
-"""How long a collective may wait for the slowest process."""
+MEET = timedelta(minutes=5)
+"""How long processes may take to come."""
+FOR_EVER = timedelta(days=365)
+"""Of a collective: `Watch` ends what hangs, and lets wait what waits for room on a disk."""
 
 
 class ProcessGroup(World):
     """The processes that torchrun has started, joined: gradients by gloo, or NCCL on GPUs.
 
-    Every method is a collective: all processes call it, in the same order.
+    Every method is a collective: all processes call it, in the same order. Where one of them is
+    gone, `watch` ends this one.
     """
 
-    def __init__(self, timeout: timedelta = TIMEOUT) -> None:
+    def __init__(self, within: timedelta = MEET) -> None:
         on_gpu = torch.cuda.is_available()
         if on_gpu:
             torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
-        store, self.rank, self.size = next(dist.rendezvous("env://", timeout=timeout))
-        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-        self.store = dist.PrefixStore(f"headway-{attempt}", store)
-        dist.init_process_group(
-            "cpu:gloo,cuda:nccl" if on_gpu else "gloo",
-            store=dist.PrefixStore("collectives", self.store),
-            rank=self.rank,
-            world_size=self.size,
-            timeout=timeout,
-        )
+        self.rank, self.size = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE"))
+        self.store, everyone = joined(self.rank, self.size, within)
+        self.watch = Watch(self.store, self.rank, everyone)
+        with self.watch.in_collective():
+            dist.init_process_group(
+                "cpu:gloo,cuda:nccl" if on_gpu else "gloo",
+                store=dist.PrefixStore("collectives", self.store),
+                rank=self.rank,
+                world_size=self.size,
+                timeout=FOR_EVER,
+            )
         self.local_size = int(os.environ.get("LOCAL_WORLD_SIZE", str(self.size)))
 
     def divided(
@@ -49,27 +56,32 @@ class ProcessGroup(World):
         """Every process works on each `size`-th item; all get all results, in the items' order."""
         mine = list(work(items[self.rank :: self.size]))
         shares: list[Any] = [None] * self.size
-        dist.all_gather_object(shares, mine)
+        with self.watch.in_collective():
+            dist.all_gather_object(shares, mine)
         gone = object()
         rows = zip_longest(*shares, fillvalue=gone)
         return [one for row in rows for one in row if one is not gone]
 
+    @collective
     def add_up(self, tensor: Tensor) -> Tensor:
         """The sum over all processes, in place: the same bits in each."""
         dist.all_reduce(tensor)
         return tensor
 
+    @collective
     def from_first(self, value: Value) -> Value:
         """That of process 0."""
         box = [value if self.rank == 0 else None]
         dist.broadcast_object_list(box, src=0)
         return box[0]  # type: ignore[return-value]
 
+    @collective
     def copied_from_first(self, tensors: Sequence[Tensor]) -> None:
         """Fill tensors, of the same shapes everywhere, with those of process 0."""
         for tensor in tensors:
             dist.broadcast(tensor, src=0)
 
+    @collective
     def whole(self, rows: Tensor) -> Tensor:
         """Rows of which each process has brought its own share up to date (`torch.tensor_split`),
         put together: [rows, ..]."""
@@ -80,6 +92,7 @@ class ProcessGroup(World):
             dist.broadcast(share, src=rank)
         return torch.cat(shares)
 
+    @collective
     def wait(self) -> None:
         """Until every process is here."""
         dist.barrier()
@@ -96,5 +109,6 @@ class ProcessGroup(World):
 
     def hear(self, name: str) -> Any:
         """What one has told, or will: it may prepare data for days."""
-        self.store.wait([name], timedelta(days=7))
+        while not self.store.check([name]):
+            time.sleep(0.1)
         return json.loads(self.store.get(name))
