@@ -83,7 +83,7 @@ def beyond_a_model(told: TranslateOptions) -> bool:
     return any((
         told.overwrite, told.in_place, told.memory, told.fuzzy_from, told.glossary, told.report,
         told.leave_below, told.no_own_memory, told.onto, told.as_, told.keep_going,
-        told.source_language, told.target_language,
+        told.source_language, told.target_language, told.shards, told.part, told.on,
     ))  # fmt: skip
 
 

@@ -101,6 +101,10 @@ def translate_beyond_lines(
         DataError: as `fill_files`.
         KeyboardInterrupt: what was done is kept, and it is said how to go on.
     """
+    if told.shards or told.part or told.on:
+        from headway.commands.translate_shards import translate_shards
+
+        return translate_shards(run, names, told, ready)
     alone = {
         "--begin-with": told.begin_with,
         "--alignment": told.alignment,

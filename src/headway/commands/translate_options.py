@@ -9,6 +9,7 @@ from headway.commands.arguments import MOST_USED, Several, group
 FILLED_IN = group("Files that are filled in", 1)
 SEARCH = group("Search", 2)
 SHOWN = group("What is shown", 3)
+MANY = group("Files of any size, in shards", 4)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +71,19 @@ class TranslateOptions:
         table.
     alignment
         Put a tab and source-target pairs of sub-words ("0-0 1-2") behind it.
+    shards
+        Translate files of lines, however large, in shards: one process per core, and the same
+        command again does what is missing.
+    shard_lines
+        Lines of a shard.
+    processes
+        Processes that translate, one thread each; as many as there are cores if left out.
+    part
+        3/16: every 16th shard, where 16 machines share the work and the folder.
+    on
+        ray: with the workers of a cluster. slurm: print the script of an array job.
+    price_per_hour
+        What the machine costs: tells the cost per million lines.
     codes
         Your own patterns of codes, a regular expression a line, besides those of the run.
     """
@@ -98,4 +112,10 @@ class TranslateOptions:
     precision: Annotated[str | None, SEARCH] = None
     scores: Annotated[bool, SHOWN] = False
     alignment: Annotated[bool, SHOWN] = False
+    shards: Annotated[bool, MANY] = False
+    shard_lines: Annotated[int, MANY] = 1_000_000
+    processes: Annotated[int | None, MANY] = None
+    part: Annotated[str | None, MANY] = None
+    on: Annotated[Literal["ray", "slurm"] | None, MANY] = None
+    price_per_hour: Annotated[float | None, MANY] = None
     codes: Several = ()

@@ -3,13 +3,16 @@
 What is pickled goes through a pipe between parent and child and never into a file.
 """
 
+import ctypes
 import io
+import math
 import multiprocessing
 import os
 import pickle
 import signal
 import sys
 import threading
+import time
 import traceback
 import warnings
 from collections import deque
@@ -29,6 +32,17 @@ Result = TypeVar("Result")
 class _Child(NamedTuple):
     process: BaseProcess
     connection: Connection
+
+
+class WorkerLostError(HeadwayError):
+    """A process ended, or was ended from outside, while it was at a task."""
+
+
+class TaskAnswer(NamedTuple):
+    task: Any
+    result: Any
+    error: Exception | None
+    """What `work` raised, or `WorkerLostError`; there is no result then."""
 
 
 def may_fork() -> bool:
@@ -82,6 +96,67 @@ def shared(
         for child in children:
             child.process.join()
             child.process.close()
+
+
+class WorkerPool:
+    """Forked processes, each at one task at a time; a new one takes the place of one that ends.
+
+    They see this process's memory as it is when they are forked, and end with it, also where it is
+    killed. What becomes of a task that was lost is for the caller to say.
+    """
+
+    def __init__(
+        self, work: Callable[[Any], Any], n_workers: int, limit_s: float = math.inf
+    ) -> None:
+        """One that is longer at a task than `limit_s` is ended."""
+        self.n_at_once, self._work, self._limit_s = n_workers, work, limit_s
+        self._idle: list[_Child] = []
+        self._busy: dict[Any, tuple[_Child, Any, float]] = {}
+
+    @property
+    def n_busy(self) -> int:
+        """Tasks that were given and not yet answered: at most `n_at_once`."""
+        return len(self._busy)
+
+    def give(self, task: Any) -> None:
+        """Have a process that rests do a task."""
+        child = self._idle.pop() if self._idle else _fork(self._work, self._children())
+        self._busy[child.connection] = child, task, time.monotonic()
+        with suppress(OSError):  # it has ended: that is noticed where its answer is waited for
+            child.connection.send(task)
+
+    def take(self) -> TaskAnswer:
+        """The next answer, of whichever process has one."""
+        while True:
+            longest, _, since = next(iter(self._busy.values()))  # as they were given
+            left_s = max(0.0, since + self._limit_s - time.monotonic())
+            answered = wait(list(self._busy), None if math.isinf(left_s) else left_s)
+            if answered:
+                break
+            longest.process.kill()
+        child, task, _ = self._busy.pop(answered[0])
+        if (answer := _received(child.connection)) is not None:
+            self._idle.append(child)
+            return TaskAnswer(task, *answer)
+        child.connection.close()
+        child.process.join()
+        code = child.process.exitcode or 0
+        how = signal.Signals(-code).name if code < 0 else f"status {code}"
+        child.process.close()
+        return TaskAnswer(task, None, WorkerLostError(f"its process ended with {how}"))
+
+    def close(self) -> None:
+        """End all processes, whatever they are at."""
+        for child in (children := self._children()):
+            child.connection.close()
+            child.process.kill()
+        for child in children:
+            child.process.join()
+            child.process.close()
+        self._idle, self._busy = [], {}
+
+    def _children(self) -> list[_Child]:
+        return [*self._idle, *(child for child, _, _ in self._busy.values())]
 
 
 def _fork(work: Callable[[Task], Result], others: Sequence[_Child]) -> _Child:
@@ -144,6 +219,8 @@ def _serve(
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # they reach the parent too, which ends this one
         if name in signal.Signals.__members__:  # SIGHUP is not on Windows
             signal.signal(signal.Signals[name], signal.SIG_IGN)
+    with suppress(OSError, AttributeError):  # PR_SET_PDEATHSIG of Linux: at once, whatever it is at
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
     for end in inherited:  # else the end of the parent would not be noticed
         end.close()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"

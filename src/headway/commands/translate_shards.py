@@ -1,0 +1,205 @@
+"""`headway translate --shards`: files of lines of any size, and what was done of them before."""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from headway.bulk.attempts import TaskRunner
+from headway.bulk.job import BulkProgress, HereRunner, SharePart, translate_shards_of
+from headway.bulk.shards import ShardFolder
+from headway.bulk.slurm import array_script
+from headway.bulk.translating import BulkSettings, translated_part, weights_of
+from headway.commands.arguments import say
+from headway.commands.stages import Stages
+from headway.commands.translate_options import TranslateOptions
+from headway.core.errors import ConfigError, UserError
+from headway.core.lines import check_file
+from headway.core.runtime import available_cores
+from headway.filling.inputs import plan, refuse
+from headway.filling.steps import Ready
+from headway.operations.processes import WorkerPool, may_fork
+from headway.operations.shipped import refuse_undecodable
+from headway.translator import Translator
+
+_LINE_EVERY_S = 30.0
+_LONGEST_S = 1800.0
+"""A process that is at 2,000 lines for longer is taken for one that will never end."""
+_TAKEN = (
+    "out", "beam", "method", "tag", "shortlist", "precision", "codes", "as_",
+    "shards", "shard_lines", "processes", "part", "on", "price_per_hour",
+)  # fmt: skip
+PARTIAL = 3
+"""Exit status where files that break off were left out."""
+
+
+def translate_shards(
+    run: Path | None, names: Sequence[str], told: TranslateOptions, ready: Ready
+) -> int:
+    """Translate what is missing of all files; returns the exit status.
+
+    Raises:
+        ConfigError: an option does not go with it, or the folder holds another job.
+        DataError: a file is missing, or is no text.
+        KeyboardInterrupt: finished shards stay, and it is said how to go on.
+    """
+    out, part = _checked(run, names, told)
+    files = [job.file for job in plan(names, out, in_place=False)]
+    refuse(list(_unread(files)), len(files))
+    if told.on == "slurm":
+        print(array_script(_without_on(sys.argv[1:]), told.processes), end="")
+        return 0
+    translator, how = ready()
+    settings = _settings_of(translator, how, told)
+    folder = ShardFolder(out, say)
+    folder.agree({
+        "run": settings.weights,
+        "search": settings.search(),
+        "shard_lines": told.shard_lines,
+        "inputs": _identities(files),
+    })  # fmt: skip
+    try:
+        with Stages() as stages:
+            progress, state, n_retries = translate_shards_of(
+                files, folder, _runner(translator, settings, told), told.shard_lines, part,
+                _Shown(stages), told.price_per_hour,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        say("headway: interrupted; finished shards stay, the same command again does the others")
+        raise
+    for one in state.damaged:
+        say(f"headway: {one}")
+    _tell(folder.write_manifest(files), folder, progress, n_retries)
+    return PARTIAL if state.damaged else 0
+
+
+def _checked(
+    run: Path | None, names: Sequence[str], told: TranslateOptions
+) -> tuple[Path, SharePart]:
+    """Where to, and which share. Raises ConfigError for what does not go together."""
+    if not told.shards:
+        raise ConfigError("--part and --on share out shards; got no --shards. Add it.")
+    if run is None or not names or told.out is None:
+        raise ConfigError(
+            "--shards takes a run, files of lines, and a folder for what comes out. For example: "
+            "headway translate RUN 'part-*.gz' --out DIR --shards"
+        )
+    usual = vars(TranslateOptions())
+    if others := [key for key in usual if key not in _TAKEN and vars(told)[key] != usual[key]]:
+        option = f"--{others[0].strip('_').replace('_', '-')}"
+        raise ConfigError(
+            f"--shards writes the best translation of each line and nothing else; got {option}. "
+            f"Leave out {option} or --shards."
+        )
+    for key, least in {"shard_lines": 1, "processes": 1, "price_per_hour": 0}.items():
+        if (value := vars(told)[key]) is not None and value < least:
+            raise ConfigError(f"--{key.replace('_', '-')} must be at least {least}; got {value}.")
+    if folders := [name for name in names if Path(name).is_dir()]:
+        raise ConfigError(
+            f"--shards takes files of lines; {folders[0]} is a folder. Give a pattern in quotes: "
+            f"'{Path(folders[0]) / '*.gz'}'"
+        )
+    number, _, n_parts = (told.part or "1/1").partition("/")
+    if not (number.isdecimal() and n_parts.isdecimal() and 1 <= int(number) <= int(n_parts)):
+        raise ConfigError(f"--part is a number of how many, such as 3/16; got {told.part}.")
+    return told.out, SharePart(int(number), int(n_parts))
+
+
+def _unread(files: Sequence[Path]) -> Iterator[UserError]:
+    """Why files cannot be read."""
+    for file in files:
+        try:
+            refuse_undecodable(file)
+            check_file(file)
+        except UserError as error:
+            yield error
+
+
+def _identities(files: Sequence[Path]) -> dict[str, list[int]]:
+    """What tells a file from another: its size, and when it was written."""
+    found = {}
+    for number, file in enumerate(files):
+        status = file.stat()
+        found[f"{number:05} {file.name}"] = [status.st_size, status.st_mtime_ns]
+    return found
+
+
+def _settings_of(
+    translator: Translator, how: dict[str, Any], told: TranslateOptions
+) -> BulkSettings:
+    run, chosen = str(translator.run), translator.search.choice
+    codes = tuple(str(file.absolute()) for file in told.codes)
+    return BulkSettings(
+        run, weights_of(run), tuple(how.items()), chosen.name, chosen.precision, codes,
+        told.shortlist,
+    )  # fmt: skip
+
+
+def _runner(translator: Translator, settings: BulkSettings, told: TranslateOptions) -> TaskRunner:
+    """Who translates, said in a line."""
+    if told.on == "ray":
+        from headway.bulk.on_ray import RayRunner
+
+        return RayRunner(settings, told.processes)
+    work = partial(translated_part, translator, settings.how)
+    if translator.device.type != "cpu" or not may_fork():
+        say(f"headway: one process, on {translator.device}")
+        return HereRunner(work)
+    translator.translate("a", **dict(settings.how))  # what is prepared now, all processes share
+    n = told.processes or available_cores()
+    say(f"headway: {n} process{'es' * (n > 1)}, one thread each")
+    return WorkerPool(work, n, _LONGEST_S)
+
+
+class _Shown:
+    """Progress: a bar on a terminal, else a line each half minute."""
+
+    def __init__(self, bar: Stages) -> None:
+        self._bar, self._told = bar, time.monotonic()
+
+    def __call__(self, progress: BulkProgress) -> None:
+        if sys.stderr.isatty():
+            self._bar("translating", progress.n_read, progress.n_expected)
+        elif time.monotonic() - self._told > _LINE_EVERY_S:
+            self._told = time.monotonic()
+            say(f"headway: {progress.in_words()}")
+
+
+def _tell(
+    manifest: dict[str, Any], folder: ShardFolder, progress: BulkProgress, n_retries: int
+) -> None:
+    """What there is now, and what is missing or blank."""
+    shards = len(manifest["shards"])
+    say(f"headway: {manifest['lines']:,} lines in {shards:,} shards in {folder.out}")
+    if progress.n_lines:
+        say(f"headway: of these {progress.n_lines:,} now, {progress.in_words()}")
+    if folder.n_taken or manifest["missing"]:
+        say(
+            f"headway: {manifest['missing']:,} shards or files are missing: other parts, or what "
+            "another process is at. The same command again does what is missing then."
+        )
+    notes = {
+        "were longer than the model reads, and were cut at the end": manifest["cut"],
+        "had codes that were corrected": manifest["codes_corrected"],
+        f"are blank: {folder.notes / 'untranslated.tsv'}": manifest["untranslated"],
+    }
+    for what, n in notes.items():
+        if n:
+            say(f"headway: {n:,} of the lines {what}")
+    if n_retries:
+        say(f"headway: {n_retries:,} times lines were tried anew: a process ended or failed")
+
+
+def _without_on(arguments: Sequence[str]) -> list[str]:
+    """The words of the command without `--on slurm` and `--processes N`."""
+    found, passed_over = list[str](), False
+    for word in arguments:
+        if passed_over:
+            passed_over = False
+        elif word in ("--on", "--processes"):
+            passed_over = True
+        elif not word.startswith(("--on=", "--processes=")):
+            found.append(word)
+    return found
