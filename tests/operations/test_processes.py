@@ -13,7 +13,7 @@ import torch
 
 from headway.core.errors import ConfigError, HeadwayError
 from headway.corpora.many_pieces import in_order
-from headway.operations.processes import shared
+from headway.operations.processes import WorkerLostError, WorkerPool, shared
 
 
 def test_tasks_are_shared_and_each_is_done_once():
@@ -58,7 +58,7 @@ def test_a_signal_to_all_of_the_group_ends_no_search():
     """As `timeout`, a batch system and `systemctl stop` send it; the trainer saves, then stops."""
     script = """
 import os, signal, time
-from headway.operations.processes import shared
+from headway.operations.processes import WorkerLostError, WorkerPool, shared
 signal.signal(signal.SIGTERM, lambda *_: print("asked to stop", flush=True))
 def work(task):
     time.sleep(0.3)
@@ -95,7 +95,7 @@ def test_whoever_stops_listening_leaves_no_process_behind():
 
 SLEEPERS = r"""
 import os, signal, time
-from headway.operations.processes import shared
+from headway.operations.processes import WorkerLostError, WorkerPool, shared
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores it
 def work(task):
     os.write(1, b"%d\n" % os.getpid())  # in one piece: others write too
@@ -109,9 +109,8 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("killed_by", [signal.SIGINT, signal.SIGKILL])
 def test_no_process_outlives_its_parent_for_long(killed_by):
-    """After Ctrl-C none is left; after a kill each ends with its task."""
-    script = SLEEPERS if killed_by == signal.SIGINT else SLEEPERS.replace("60", "1")
-    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    """After Ctrl-C, and after a kill, none is left, whatever it was at."""
+    parent = subprocess.Popen([sys.executable, "-c", SLEEPERS], stdout=subprocess.PIPE, text=True)
     children = [int(parent.stdout.readline()) for _ in range(2)]
     parent.send_signal(killed_by)
     rest = parent.communicate(timeout=30)[0]
@@ -163,3 +162,46 @@ def test_large_tasks_and_results_do_not_block_each_other() -> None:
     found = list(shared(lambda task: task + b"y", [large] * 8, 2))
     assert len(found) == 8
     assert all(result == large + b"y" for _, result in found)
+
+
+def test_a_pool_replaces_processes_that_end_and_tells_of_their_tasks() -> None:
+    def work(task):
+        if task == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if task == "exit":
+            os._exit(7)
+        if task == "fail":
+            raise ConfigError("it fails")
+        return task, os.getpid()
+
+    pool = WorkerPool(work, 2)
+    try:
+        answers = []
+        for task in ["a", "kill", "b", "exit", "fail", "c", "d"]:
+            if pool.n_busy == pool.n_at_once:
+                answers.append(pool.take())
+            pool.give(task)
+        answers += [pool.take() for _ in range(pool.n_busy)]
+    finally:
+        pool.close()
+    found = {answer.task: answer for answer in answers}
+    assert {task: found[task].result[0] for task in "abcd"} == dict(
+        zip("abcd", "abcd", strict=True)
+    )
+    assert "SIGKILL" in str(found["kill"].error)
+    assert "status 7" in str(found["exit"].error)
+    assert isinstance(found["exit"].error, WorkerLostError)
+    assert isinstance(found["fail"].error, ConfigError)
+    assert not active_children()
+
+
+def test_a_process_that_never_ends_is_ended() -> None:
+    pool = WorkerPool(lambda task: time.sleep(60 if task else 0), 2, limit_s=0.5)
+    try:
+        pool.give(1)
+        pool.give(0)
+        found = [pool.take() for _ in range(2)]
+    finally:
+        pool.close()
+    assert found[0].error is None
+    assert "SIGKILL" in str(found[1].error)

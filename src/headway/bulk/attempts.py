@@ -82,8 +82,8 @@ def answered(
 ) -> Iterator[tuple[LineBlock, BlockOutput]]:
     """Each block with its translations, in order, whatever becomes of the processes.
 
-    What a process ends at is given to others, `TRIES` times; what it fails at, too, is halved, until
-    it is one line, which is left blank. `counts` has how often that was: "retries".
+    What a process ends at is given to others, `TRIES` times; then, and where it fails, it is
+    halved, down to one line, which is left blank. `counts` has how often that was: "retries".
 
     Raises:
         TranslationTroubleError: more than `MOST_LOST` lines of a block are lost.

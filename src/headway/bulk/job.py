@@ -4,7 +4,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,22 +49,16 @@ class BulkProgress:
         """Lines of all files, as far as they can be told from those that were read."""
         return round(self.n_read / max(self.share_read, 1e-6))
 
-    @property
-    def left_s(self) -> float:
-        """Seconds until this machine's part is done."""
-        n_left = (self.n_expected - self.n_read) / self.n_parts
-        return n_left / max(self.lines_s, 1e-6)
-
     def in_words(self) -> str:
-        """For people: speed, cost, time left."""
+        """For people: how far, how fast, at what cost, and the time left of this machine's part."""
         words = f"{self.lines_s:,.0f} lines/s"
         if self.price_per_hour is not None and self.n_lines:
             cost = self.price_per_hour / 3600 / self.lines_s * 1e6
             words += f", {cost:,.2f} per million lines"
         if self.share_read < 1 and self.n_lines:
-            minutes, seconds = divmod(round(self.left_s), 60)
-            left = f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
-            words += f", {left} left"
+            n_left = (self.n_expected - self.n_read) / self.n_parts
+            left = timedelta(seconds=round(n_left / self.lines_s))
+            words = f"{self.n_read:,} of about {self.n_expected:,} lines, {words}, {left} left"
         return words
 
 
@@ -120,10 +116,12 @@ def translate_shards_of(
         share = state.n_bytes / n_bytes
         return BulkProgress(n_lines, state.n_lines, share, seconds, part.n_parts, price_per_hour)
 
-    blocks = shard_blocks(files, folder, shard_lines, part.has, state)
     finishing: Future[None] | None = None
     try:
-        with ThreadPoolExecutor(1) as finisher:  # the disk does not hold up the processes
+        with (
+            closing(shard_blocks(files, folder, shard_lines, part.has, state)) as blocks,
+            ThreadPoolExecutor(1) as finisher,  # the disk does not hold up the processes
+        ):
             for block, made in answered(blocks, runner, counts):
                 writer, end = block.owner
                 writer.add(made)

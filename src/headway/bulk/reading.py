@@ -1,7 +1,7 @@
 """Files of lines read once, from their beginning to their end, in shards and blocks."""
 
 import codecs
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -45,7 +45,7 @@ def shard_blocks(
     shard_lines: int,
     mine: Callable[[Shard], bool],
     state: ReadingState,
-) -> Iterator[LineBlock]:
+) -> Generator[LineBlock, None, None]:
     """The lines of all shards that are to be done, in order; what lies between is read over.
 
     A file that is damaged ends there; the shard in which it does is not whole.
@@ -69,7 +69,7 @@ def _of_file(
     shard_lines: int,
     mine: Callable[[Shard], bool],
     state: ReadingState,
-) -> Iterator[LineBlock]:
+) -> Generator[LineBlock, None, None]:
     before, n_before, n_shards = state.n_bytes, state.n_lines, 0
     with open_bytes(source) as file:
         on_disk = getattr(file.raw, "fileobj", file.raw)

@@ -176,11 +176,12 @@ class ShardFolder:
         missing, blank = 0, list[str]()
         for number, source in enumerate(files):
             known = self.shards_of(number, source)
-            missing += known is None
-            for shard in known or ():
-                if not self.is_finished(shard):
-                    missing += 1
-                    continue
+            begun = (int(one.stem[6:]) for one in self.notes.glob(f"{number:05}-*.json"))
+            finished = [
+                one for n in sorted(begun) if self.is_finished(one := Shard(number, n, source))
+            ]
+            missing += 1 if known is None else len(known) - len(finished)
+            for shard in finished:
                 noted = _noted(self._receipt(shard))
                 first = shard.number * plan["shard_lines"] + 1
                 blank += (f"{source}\t{first + at}\t{why}\n" for at, why in noted.pop("blank"))

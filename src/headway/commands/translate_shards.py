@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ def translate_shards(
         with Stages() as stages:
             progress, state, n_retries = translate_shards_of(
                 files, folder, _runner(translator, settings, told), told.shard_lines, part,
-                _Shown(stages), told.price_per_hour,
+                _shown(stages), told.price_per_hour,
             )  # fmt: skip
     except KeyboardInterrupt:
         say("headway: interrupted; finished shards stay, the same command again does the others")
@@ -153,18 +153,19 @@ def _runner(translator: Translator, settings: BulkSettings, told: TranslateOptio
     return WorkerPool(work, n, _LONGEST_S)
 
 
-class _Shown:
-    """Progress: a bar on a terminal, else a line each half minute."""
+def _shown(stages: Stages) -> Callable[[BulkProgress], None]:
+    """Shows progress: a bar on a terminal, else a line each half minute."""
+    told = time.monotonic()
 
-    def __init__(self, bar: Stages) -> None:
-        self._bar, self._told = bar, time.monotonic()
-
-    def __call__(self, progress: BulkProgress) -> None:
+    def show(progress: BulkProgress) -> None:
+        nonlocal told
         if sys.stderr.isatty():
-            self._bar("translating", progress.n_read, progress.n_expected)
-        elif time.monotonic() - self._told > _LINE_EVERY_S:
-            self._told = time.monotonic()
+            stages("translating", progress.n_read, progress.n_expected)
+        elif time.monotonic() - told > _LINE_EVERY_S:
+            told = time.monotonic()
             say(f"headway: {progress.in_words()}")
+
+    return show
 
 
 def _tell(

@@ -1,0 +1,111 @@
+"""The command is killed at will: parent, workers, all; the end is that of one never killed."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from everyday_run import command
+
+from headway.demo import generate
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+N_LINES = 3000
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("text") / "new.en"
+    file.write_text("".join(f"{english}\n" for english, _ in generate(N_LINES, 3)), "utf-8")
+    return file
+
+
+def started(text: Path, out: Path) -> subprocess.Popen[bytes]:
+    options = ["--shards", "--shard-lines=1200", "--processes=2", "--beam=1", "--precision=fp32"]
+    job = [sys.executable, "-m", "headway", "translate", "demo", str(text), "--out", str(out)]
+    return subprocess.Popen([*job, *options], stderr=subprocess.DEVNULL)
+
+
+def children(pid: int) -> list[int]:
+    try:
+        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def killed(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:  # it had ended
+        return
+
+
+def whole(out: Path) -> str:
+    return "".join(one.read_text("utf-8") for one in sorted(out.glob("[!.]*")))
+
+
+@pytest.mark.timeout(120)
+def test_each_line_is_there_once_and_in_order_after_kills_of_workers_and_parents(
+    text: Path, tmp_path: Path
+) -> None:
+    chance, n_killed = random.Random(5), {"worker": 0, "parent": 0}
+    for _ in range(8):
+        job = started(text, tmp_path / "killed")
+        try:
+            while job.poll() is None:
+                time.sleep(0.1)
+                workers = children(job.pid)
+                if workers and n_killed["worker"] < 4 and chance.random() < 0.5:
+                    killed(chance.choice(workers))
+                    n_killed["worker"] += 1
+                elif workers and n_killed["parent"] < 1 and chance.random() < 0.3:
+                    killed(job.pid)
+                    n_killed["parent"] += 1
+                    job.wait()
+                    time.sleep(0.2)
+                    assert not any(map(alive, workers))
+        finally:
+            job.kill()
+            job.wait()
+        if job.returncode == 0:
+            break
+    assert job.returncode == 0
+    assert n_killed["worker"] >= 2
+    unkilled = tmp_path / "unkilled"
+    asked = ["--out", str(unkilled), "--beam=1", "--precision=fp32"]
+    assert command("translate", "demo", str(text), *asked).status == 0
+    assert whole(tmp_path / "killed").count("\n") == N_LINES
+    assert whole(tmp_path / "killed") == unkilled.read_text("utf-8")
+
+
+@pytest.mark.timeout(60)
+def test_after_ctrl_c_nothing_is_left_half_written_and_it_is_said_how_to_go_on(
+    text: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    asked = [sys.executable, "-m", "headway", "translate", "demo", str(text), "--out", str(out)]
+    asked += ["--shards", "--processes=2"]
+    job = subprocess.Popen(asked, stderr=subprocess.PIPE, text=True)
+    try:
+        while not children(job.pid):
+            time.sleep(0.1)
+        time.sleep(0.3)
+        job.send_signal(signal.SIGINT)
+        _, said = job.communicate(timeout=30)
+    finally:
+        job.kill()
+        job.wait()
+    assert job.returncode == 130
+    assert "the same command again" in said
+    assert [one.name for one in out.iterdir()] == [".headway"]

@@ -1,0 +1,183 @@
+"""Laws of shards: their concatenation is the whole, whoever wrote them and however often."""
+
+import gzip
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from headway.bulk.attempts import BlockOutput, BlockPart
+from headway.bulk.job import HereRunner, SharePart, translate_shards_of
+from headway.bulk.shards import Shard, ShardFolder
+from headway.core.errors import ConfigError, DataError
+
+PLAN = {"run": "a", "inputs": {}, "shard_lines": 3}
+
+
+def reversed_lines(part: BlockPart) -> BlockOutput:
+    lines = [(line or b"")[::-1] + b"\n" for line in part.lines]
+    blank = tuple((n, "too long") for n, line in enumerate(part.lines) if line is None)
+    return BlockOutput(b"".join(lines), len(lines), blank=blank)
+
+
+def job(files, out, shard_lines=3, part=SharePart(), work=reversed_lines, plan=PLAN):  # noqa: B008
+    folder = ShardFolder(out, lambda _: None)
+    folder.agree({**plan, "shard_lines": shard_lines})
+    done = []
+
+    def noting(one: BlockPart) -> BlockOutput:
+        done.append(one)
+        return work(one)
+
+    progress, state, _ = translate_shards_of(
+        files, folder, HereRunner(noting), shard_lines, part, lambda _: None
+    )
+    return folder, state, done, progress
+
+
+def whole(out: Path) -> bytes:
+    shards = sorted(out.glob("[!.]*"))
+    return b"".join(
+        gzip.decompress(one.read_bytes()) if one.suffix == ".gz" else one.read_bytes()
+        for one in shards
+    )
+
+
+lines = some.lists(some.binary(max_size=8).map(lambda raw: raw.replace(b"\n", b"")), min_size=1)
+
+
+@settings(max_examples=20, deadline=None)
+@given(some.lists(lines, min_size=1, max_size=3), some.integers(1, 7), some.integers(1, 3))
+def test_shards_of_all_parts_together_are_every_line_once_and_in_order(
+    tmp_path_factory, texts, shard_lines, n_parts
+) -> None:
+    place = tmp_path_factory.mktemp("bulk")
+    files = []
+    for number, text in enumerate(texts):
+        raw = b"".join(line + b"\n" for line in text)
+        files.append(place / f"{number}.{'gz' if number % 2 else 'txt'}")
+        files[-1].write_bytes(gzip.compress(raw) if number % 2 else raw)
+    out = place / "out"
+    for number in range(1, n_parts + 1):
+        folder, *_ = job(files, out, shard_lines, SharePart(number, n_parts))
+    # A byte order mark at the beginning of a file is no part of its first line.
+    texts = [[text[0].removeprefix(b"\xef\xbb\xbf"), *text[1:]] for text in texts]
+    assert whole(out) == b"".join(line[::-1] + b"\n" for text in texts for line in text)
+    manifest = folder.write_manifest(files)
+    assert manifest["missing"] == 0
+    assert manifest["lines"] == sum(map(len, texts))
+    for shard in manifest["shards"]:
+        data = (out / shard["file"]).read_bytes()
+        assert hashlib.sha256(data).hexdigest() == shard["sha256"]
+        assert shard["tries"] == 1
+
+
+def numbered(place: Path, n_lines: int) -> Path:
+    place.write_bytes(b"".join(b"%d\n" % n for n in range(n_lines)))
+    return place
+
+
+def test_what_is_finished_is_not_done_again_and_what_is_gone_or_cut_off_is(tmp_path) -> None:
+    files = [numbered(tmp_path / "a", 10)]
+    folder, _, done, _ = job(files, tmp_path / "out")
+    assert len(done) == 4
+    before = whole(tmp_path / "out")
+    assert job(files, tmp_path / "out")[2] == []
+    (tmp_path / "out" / "00000-00001.a").unlink()
+    (tmp_path / "out" / "00000-00003.a").write_bytes(b"")
+    assert [one.lines[0] for one in job(files, tmp_path / "out")[2]] == [b"3", b"9"]
+    assert whole(tmp_path / "out") == before
+    tries = [shard["tries"] for shard in folder.write_manifest(files)["shards"]]
+    assert tries == [1, 2, 1, 2]
+
+
+def test_a_shard_that_was_begun_when_all_was_killed_is_begun_again(tmp_path) -> None:
+    """Killed after the rename, before the shard was noted; and in the middle of writing."""
+    files = [numbered(tmp_path / "a", 6)]
+    script = (
+        "import os, signal, sys; sys.path[:0] = {path!r}\n"
+        "import headway.bulk.shards as shards\n"
+        "from test_shards import job\nfrom pathlib import Path\n"
+        "n, before = 0, shards.checksum\n"
+        "def checksum(place):\n"
+        "    if place.name.startswith('00000-00001'): os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return before(place)\n"
+        "shards.checksum = checksum\n"
+        "job([Path({file!r})], Path({out!r}))\n"
+    ).format(path=[str(Path(__file__).parent)], file=str(files[0]), out=str(tmp_path / "out"))
+    done = subprocess.run([sys.executable, "-c", script], timeout=60, check=False)
+    assert done.returncode == -9
+    _, _, parts, _ = job(files, tmp_path / "out")
+    assert [one.lines for one in parts] == [[b"3", b"4", b"5"]]
+    assert whole(tmp_path / "out") == b"0\n1\n2\n3\n4\n5\n"
+    receipt = json.loads((tmp_path / "out" / ".headway" / "00000-00001.json").read_text())
+    assert receipt["tries"] == 2
+
+
+def test_two_processes_never_write_the_same_shard(tmp_path) -> None:
+    folder = ShardFolder(tmp_path / "out", lambda _: None)
+    folder.agree(PLAN)
+    shard = Shard(0, 0, tmp_path / "a")
+    writer = folder.begin(shard)
+    assert writer is not None
+    other = ShardFolder(tmp_path / "out", lambda _: None)
+    assert other.begin(shard) is None
+    assert other.n_taken == 1
+    writer.add(BlockOutput(b"x\n", 1))
+    writer.finish()
+    assert other.begin(shard) is None
+    assert (tmp_path / "out" / shard.name).read_bytes() == b"x\n"
+
+
+def test_another_job_and_a_folder_with_other_files_are_refused(tmp_path) -> None:
+    folder = ShardFolder(tmp_path / "out", lambda _: None)
+    folder.agree({**PLAN, "inputs": {"a": [1, 2]}})
+    for other in ({"run": "b"}, {"inputs": {"a": [1, 3]}}, {"inputs": {}}, {"shard_lines": 4}):
+        with pytest.raises(ConfigError, match=f"another job: {next(iter(other))}"):
+            folder.agree({**PLAN, "inputs": {"a": [1, 2]}, **other})
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").touch()
+    with pytest.raises(ConfigError, match=r"has letter\.txt"):
+        ShardFolder(tmp_path / "full", lambda _: None).agree(PLAN)
+
+
+def test_a_file_that_breaks_off_costs_its_last_shard_and_no_other_file(tmp_path) -> None:
+    packed = gzip.compress(b"".join(hashlib.sha256(b"%d" % n).digest().hex().encode() + b"\n"
+                                    for n in range(60_000)))  # fmt: skip
+    (tmp_path / "a.gz").write_bytes(packed[: len(packed) // 2])
+    files = [tmp_path / "a.gz", numbered(tmp_path / "b", 2)]
+    folder, state, _, _ = job(files, tmp_path / "out", 10_000)
+    assert "a.gz is damaged or cut off" in state.damaged[0]
+    names = [one.name for one in sorted((tmp_path / "out").glob("[!.]*"))]
+    assert names[-1] == "00001-00000.b"
+    assert 2 <= len(names) < 6
+    manifest = folder.write_manifest(files)
+    assert manifest["missing"] == 1
+    assert manifest["lines"] == 10_000 * (len(names) - 1) + 2
+    assert not list((tmp_path / "out").glob(".*.part"))
+
+
+def test_a_file_that_is_no_text_is_refused_with_the_remedy(tmp_path) -> None:
+    files = [numbered(tmp_path / "a", 1000)]
+
+    def refusing(part: BlockPart) -> BlockOutput:
+        n = len(part.lines)
+        return BlockOutput(b"\n" * n, n, blank=tuple((i, "it is not UTF-8") for i in range(n)))
+
+    with pytest.raises(DataError, match="iconv"):
+        job(files, tmp_path / "out", 500, work=refusing)
+    assert not list((tmp_path / "out").glob("*.a*"))
+
+
+def test_a_line_that_is_too_long_is_listed_with_its_file_and_number(tmp_path) -> None:
+    (tmp_path / "a").write_bytes(b"1\n2\n3\n4\n" + b"x" * ((1 << 20) + 1) + b"\n6\n")
+    folder, *_ = job([tmp_path / "a"], tmp_path / "out", 3)
+    assert whole(tmp_path / "out") == b"1\n2\n3\n4\n\n6\n"
+    assert folder.write_manifest([tmp_path / "a"])["untranslated"] == 1
+    table = (tmp_path / "out" / ".headway" / "untranslated.tsv").read_text(encoding="utf-8")
+    assert table == f"{tmp_path / 'a'}\t5\ttoo long\n"
