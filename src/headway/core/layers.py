@@ -120,7 +120,7 @@ class Stack(nn.ModuleList):
         x: Float[Tensor, "batch length d_model"],
         visible: Bool[Tensor, "#batch 1 #length length"] | None = None,
         source: Float[Tensor, "batch source d_model"] | None = None,
-        source_visible: Bool[Tensor, "#batch 1 1 source"] | None = None,
+        source_visible: Bool[Tensor, "#batch 1 #length source"] | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
         """All positions at once; `source` is what layers with cross-attention look at."""
         mask = None if visible is None else ReadyMask.of(visible, x.dtype)

@@ -5,14 +5,14 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import nn
 
 from headway.core.bleu import SentenceStatistics
 from headway.core.config import Sections
-from headway.core.errors import ConfigError
+from headway.core.errors import ConfigError, refuse_below
 from headway.core.hypothesis import DecodingSettings
 from headway.core.interfaces import StepDecoder
 from headway.core.run_folder import LANGUAGES, RunFolder, write_json
@@ -45,9 +45,13 @@ class PlannedTranslation(PlannedTraining, TranslationTraining):
     forget_at_most: float = 0.5
     """BLEU that a run which goes on from another's weights may lose on that one's validation pairs,
     where its text files are still there."""
+    pack_length: int = 0
+    """Pairs stand side by side in rows of so many tokens, in batches of one shape (docs/scale.md);
+    0: they are padded, in batches of like length."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        refuse_below(self, {"pack_length": 0})
         if not 0 <= self.forget_at_most <= 100:
             raise ConfigError(
                 "forget_at_most is BLEU that may be lost, from 0 to 100; got "
@@ -102,14 +106,16 @@ def build(settings: Settings, subwords: Tokens) -> nn.Module:
 
 def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> CorpusTask:
     """What the training loop asks for."""
-    rows = data.valid_rows()[: settings.training.valid_sentences]
-    seed, device = settings.runtime.seed, runtime.device
-    decode = decode_anew(settings.runtime.engine)
+    how: Any = {"valid_rows": data.valid_rows()[: settings.training.valid_sentences]}
+    how |= {"seed": settings.runtime.seed, "device": runtime.device}
+    how["decode"] = decode_anew(settings.runtime.engine)
+    if settings.training.pack_length:
+        from headway.translation.packed_task import packed_task  # a side room
+
+        return packed_task(settings, data.prepared, **how)
     if settings.data.old_run:
-        return tuning.TuningTask(settings, cast(tuning_data.TunedPairs, data), device, decode)
-    return CorpusTask(
-        data.prepared, settings.training, valid_rows=rows, seed=seed, device=device, decode=decode
-    )
+        return tuning.TuningTask(settings, cast(tuning_data.TunedPairs, data), how["device"], how["decode"])
+    return CorpusTask(data.prepared, settings.training, **how)
 
 
 def complete(given: Sections, settings: Settings, data: pairs.Pairs) -> Sections:

@@ -1,0 +1,68 @@
+"""`training.compile`: the Transformer's layers compiled by torch, each kind of layer once."""
+
+import os
+import shutil
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from headway.core.dropout import Dropout
+from headway.core.errors import ConfigError
+from headway.core.layers import Layer
+
+
+class CompiledDropout(Dropout):
+    """A dropout that a compiler can take in: its probability is a tensor, so that a strength that
+    grows compiles nothing anew. Its random numbers are others than those of `Dropout`."""
+
+    def __init__(self, probability: float, device: torch.device) -> None:
+        self.dropped = torch.tensor(probability, device=device)
+        super().__init__(probability)
+
+    @property
+    def strength(self) -> float:  # type: ignore[override]
+        """See `Dropout`."""
+        return self._strength
+
+    @strength.setter
+    def strength(self, strength: float) -> None:
+        if strength != getattr(self, "_strength", self.probability):
+            self.dropped.fill_(strength)
+        self._strength = strength
+
+    def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+        """See `Dropout`."""
+        if not (self.training and self.probability):
+            return x
+        kept = torch.rand_like(x, dtype=torch.float32) >= self.dropped
+        return x * (kept / (1 - self.dropped)).to(x.dtype)
+
+
+def compile_layers(model: nn.Module, *, one_shape: bool, backend: str = "inductor") -> None:
+    """Have the layers of a model compiled when they are first used; their names stay.
+
+    With batches of `one_shape` each kind of layer is compiled for it, else for any shape. Raises
+    ConfigError for a model that is not made of the Transformer's layers, or without a compiler.
+    """
+    layers = [module for module in model.modules() if isinstance(module, Layer)]
+    if not layers:
+        raise ConfigError(
+            f"training.compile is for models made of the Transformer's layers; got "
+            f"{type(model).__name__}. Leave it out."
+        )
+    device = next(model.parameters()).device
+    compilers = os.environ.get("CXX", "g++"), "clang++"
+    if device.type == "cpu" and backend == "inductor" and not any(map(shutil.which, compilers)):
+        raise ConfigError(
+            f"training.compile needs a C++ compiler; found neither {' nor '.join(compilers)}. "
+            "Install g++, or leave it out."
+        )
+    for layer in layers:
+        for parent in layer.modules():
+            for name, part in parent.named_children():
+                if isinstance(part, Dropout):
+                    setattr(parent, name, CompiledDropout(part.probability, device))
+        how: dict[str, Any] = {"dynamic": not one_shape, "backend": backend}
+        layer.compile(**how)

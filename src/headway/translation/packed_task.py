@@ -1,0 +1,151 @@
+"""Learning from pairs that stand side by side in rows of a fixed length (`training.pack_length`):
+the loss of padded ones, in batches that all have one shape."""
+
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from headway.core.attention import causal_mask
+from headway.core.batching import BatchStream
+from headway.core.errors import ConfigError
+from headway.core.loss import projected_label_smoothed
+from headway.core.rows import SIDES, Indices
+from headway.core.training_interfaces import Batch
+from headway.core.transformer import Transformer, TransformerConfig
+from headway.core.translation_task import Rows
+from headway.corpora.prepared import Prepared
+from headway.runs.settings import Settings
+from headway.translation.corpus_task import CorpusTask
+from headway.translation.packed_rows import Layout, RowBatches
+
+
+class Packed(NamedTuple):
+    """Sources, or targets, in rows: `[rows, length]` each."""
+
+    ids: Int[Tensor, "rows length"]
+    sentence: Int[Tensor, "rows length"]
+    """Which pair of the batch a token belongs to, from 1; 0 is padding."""
+    place: Int[Tensor, "rows length"]
+    """Where in its sentence it stands, from 0."""
+
+
+def packed_task(settings: Settings, prepared: Prepared, **how: Any) -> "PackedTask":
+    """The task of a run; raises ConfigError where its model, or its data, cannot be packed."""
+    model = settings.model
+    plain = isinstance(model, TransformerConfig) and not getattr(model, "window", 0)
+    if not plain or settings.data.old_run or hasattr(prepared.subwords, "languages"):
+        raise ConfigError(
+            "training.pack_length is for Transformers that are trained from the beginning, without "
+            f"a window; got --model.type {settings.model_type}"
+            f"{' that goes on from another run' if settings.data.old_run else ''}. Leave it out."
+        )
+    return PackedTask(prepared, settings.training, **how)
+
+
+class PackedTask(CorpusTask):
+    """A `CorpusTask` that learns from packed pairs; it validates on padded ones."""
+
+    def __init__(self, prepared: Prepared, training: Any, **how: Any) -> None:
+        """`training` has a `pack_length`. Raises ConfigError where a pair is longer."""
+        super().__init__(prepared, training, **how)
+        length = training.pack_length
+        longest = 1 + max(int(side.max()) for side in self.train.lengths.values())
+        if not longest <= length <= training.batch_tokens:
+            raise ConfigError(
+                f"rows of training.pack_length hold any pair, the longest of {longest} tokens, and "
+                f"batches of {training.batch_tokens} one row; got {length}. Try 256 or 512, "
+                "larger batches, or a smaller data.max_length."
+            )
+        self.packed = RowBatches(
+            [*self.train.lengths.values()],
+            row_length=length,
+            batch_tokens=training.batch_tokens,
+            seed=self.stream.batches.seed,
+            rounds=prepared.rounds,
+        )
+        self.stream = BatchStream(self.packed)
+
+    def next_batch(self) -> Batch:
+        """See `headway.core.training_interfaces.Task`."""
+        return self.rows_of(self.train, self.stream.next(), self.packed.n_rows)
+
+    def rows_of(self, store: Rows, pairs: Indices, n_rows: int) -> Batch:
+        """Some pairs that fit into so many rows."""
+        batch = self.batch(store, pairs)
+        return batch._replace(rows=(store, pairs, n_rows))
+
+    def split_batch(self, batch: Batch) -> list[Batch]:
+        """See `headway.core.training_interfaces.Task`; between two rows."""
+        store, pairs, n_rows = batch.rows
+        ends = self.row_ends(store, pairs)
+        if len(ends) < 2:
+            halves = np.array_split(pairs, 2)
+        else:
+            halves = np.split(pairs, [ends[len(ends) // 2 - 1]])
+        return [self.rows_of(store, half, -(-n_rows // 2)) for half in halves if len(half)]
+
+    def row_ends(self, store: Rows, pairs: Indices) -> list[int]:
+        """Where in `pairs` each row ends."""
+        return self.packed.row_ends([side[pairs] + 1 for side in store.lengths.values()])
+
+    def packed_tensors(
+        self, store: Rows, pairs: Indices, n_rows: int
+    ) -> tuple[Packed, Packed, Int[Tensor, "rows target"]]:
+        """Source with its end marker; `<s> y1 .. yn` to feed; `y1 .. yn </s>` to expect."""
+        special, ends = self.special, self.row_ends(store, pairs)
+        source, target = (
+            Layout.of(store.lengths[side][pairs] + 1, ends, (n_rows, length))
+            for side, length in zip(SIDES, self.packed.row_lengths, strict=True)
+        )
+        sources, targets = ([store[side][int(i)] for i in pairs] for side in SIDES)
+        arrays = (
+            source.ids(sources, special.padding, end=special.end),
+            source.grid(source.sentence),
+            source.grid(source.place),
+            target.ids(targets, special.padding, begin=special.decoder_begin),
+            target.grid(target.sentence),
+            target.grid(target.place),
+            target.ids(targets, special.padding, end=special.end),
+        )
+        tensors = [torch.from_numpy(one).to(self.device, non_blocking=True) for one in arrays]
+        return Packed(*tensors[:3]), Packed(*tensors[3:6]), tensors[6]
+
+    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        """See `headway.core.training_interfaces.Task`."""
+        transformer = cast(Transformer, model)
+        source, fed, expected = batch.tensors or self.packed_tensors(*batch.rows)
+        return projected_label_smoothed(
+            packed_features(transformer, source, fed),
+            transformer.output_weight,
+            expected,
+            output_bias=transformer.output_bias,
+            smoothing=self.label_smoothing,
+            padding=self.special.padding,
+        ).smoothed
+
+
+def packed_features(
+    model: Transformer, source: Packed, target: Packed
+) -> Float[Tensor, "rows target d_model"]:
+    """`Transformer.features` of packed pairs: positions begin anew in each, and no token sees one
+    of another pair."""
+
+    def embedded(embedding: nn.Module, positions: nn.Module, side: Packed) -> Tensor:
+        x = embedding(side.ids)
+        table = positions(torch.zeros_like(x[:1]))[0]  # what each place adds
+        return model.ready(x + table[side.place])
+
+    x = embedded(model.source_embedding, model.source_positions, source)
+    encoded = model.encoder_norm(model.encoder(x, within(source, source)))
+    x = embedded(model.target_embedding, model.target_positions, target)
+    past = within(target, target) & causal_mask(x.shape[1], x.device)
+    return model.decoder_norm(model.decoder(x, past, encoded, within(target, source)))
+
+
+def within(query: Packed, key: Packed) -> Bool[Tensor, "rows 1 query key"]:
+    """Who sees whom: tokens of one pair."""
+    same = query.sentence[:, :, None] == key.sentence[:, None]
+    return (same & (key.sentence > 0)[:, None])[:, None]
