@@ -4,39 +4,25 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import small_pairs
 import torch
 
-from headway.core.cleaning import Pair, Report
 from headway.core.errors import ConfigError
-from headway.core.rows import encoded
-from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Batch
 from headway.core.transformer import Transformer
-from headway.corpora.corpus import Corpus
-from headway.corpora.in_memory import RowsInMemory
-from headway.corpora.mixing import Use
 from headway.corpora.prepared import Prepared
-from headway.demo import generate
 from headway.nn.positioned import PositionedConfig
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.packed_task import PackedTask, packed_features
 from headway.translation.spec import PlannedTranslation
 
-PAIRS = [Pair(source, target, "pairs.tsv", 1) for source, target in generate(80, seed=1)]
 TRAINING = PlannedTranslation(batch_tokens=256, pack_length=64)
 SIZES = {"encoder_layers": 2, "decoder_layers": 2, "d_model": 16, "d_ff": 32, "heads": 2}
 
 
 @pytest.fixture(scope="module")
 def prepared() -> Prepared:
-    subwords = Subwords.train((text for pair in PAIRS for text in pair[:2]), vocabulary_size=600)
-    rows, places = encoded(PAIRS, subwords, 0, Report())
-    store = RowsInMemory(rows, ["pairs.tsv"] * len(places), ["pairs.tsv"])
-    return Prepared(
-        corpus=Corpus(), train=store, valid=store, valid_texts=[pair[:2] for pair in PAIRS],
-        valid_uses=[Use(target_language="zh")] * len(PAIRS), subwords=subwords, report=Report(),
-        valid_report=Report(), checksums={}, weights=None, codes="keep",
-    )  # fmt: skip
+    return small_pairs.prepared()
 
 
 def task_of(prepared: Prepared, kind: type[CorpusTask] = PackedTask, **given: int) -> CorpusTask:
@@ -81,9 +67,7 @@ def test_every_batch_has_one_shape_and_an_epoch_each_pair_once(prepared):
     assert sorted(np.concatenate(batches).tolist()) == list(range(len(task.train)))
     seen = {
         tuple(part.shape for part in (*source, *fed, expected))
-        for source, fed, expected in (
-            task.packed_tensors(*task.next_batch().rows) for _ in batches
-        )
+        for source, fed, expected in (task.tensors(*task.next_batch().rows) for _ in batches)
     }
     assert len(seen) == 1
     (shapes,) = seen
@@ -97,7 +81,7 @@ def test_every_batch_has_one_shape_and_an_epoch_each_pair_once(prepared):
 def test_each_token_stands_in_its_sentence(prepared):
     task = task_of(prepared)
     store, pairs, n_rows = task.next_batch().rows
-    source, fed, expected = task.packed_tensors(store, pairs, n_rows)
+    source, fed, expected = task.tensors(store, pairs, n_rows)
     special = prepared.subwords.special
     for number, pair in enumerate(pairs, 1):
         ids = store["source"][pair].tolist()
@@ -115,7 +99,7 @@ def test_each_token_stands_in_its_sentence(prepared):
 
 def test_a_sentence_is_not_changed_by_those_beside_it(prepared):
     model, task = model_of(prepared).eval(), task_of(prepared)
-    source, fed, _ = task.packed_tensors(*task.next_batch().rows)
+    source, fed, _ = task.tensors(*task.next_batch().rows)
     before = packed_features(model, source, fed)
     first = fed.sentence == 1
     changed = [
@@ -131,9 +115,9 @@ def test_a_sentence_is_not_changed_by_those_beside_it(prepared):
 def test_parts_of_a_batch_add_up_to_it_and_share_a_shape(prepared):
     model, task = model_of(prepared), task_of(prepared)
     batch = task.next_batch()
-    halves = task.split_batch(batch)
-    quarters = [part for half in halves for part in task.split_batch(half)]
-    for parts in (halves, quarters):
+    for n in (2, 3):
+        parts = task.split_batch(batch, n)
+        assert len(parts) == n
         assert len({part.rows[2] for part in parts}) == 1
         assert np.array_equal(np.concatenate([part.rows[1] for part in parts]), batch.rows[1])
         whole, gradients = learned(task, model, [batch])
@@ -141,11 +125,9 @@ def test_parts_of_a_batch_add_up_to_it_and_share_a_shape(prepared):
         assert split == pytest.approx(whole, rel=1e-5)
         for one, other in zip(gradients, others, strict=True):
             torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
-    while len(parts) > 1 or len(parts[0].rows[1]) > 1:  # down to single pairs
-        parts = task.split_batch(parts[0])
-        for part in parts:
-            task.packed_tensors(*part.rows)
-    assert len(task.split_batch(parts[0])) == 1
+    rows = task.split_batch(batch, 100)
+    assert 2 < len(rows) <= task.packed.n_rows
+    assert {part.rows[2] for part in rows} == {1}
 
 
 def test_rows_are_full(prepared):

@@ -35,8 +35,6 @@ class Batch(NamedTuple):
     """What the loss is a mean over: how many target tokens, examples, .. are in it."""
     counts: Mapping[str, int]
     """What metrics.jsonl adds up, such as {"source_tokens": 310, "target_tokens": 290}."""
-    tensors: Any = None
-    """Of these rows, where a task has made them ahead."""
 
 
 class TaskState(NamedTuple):

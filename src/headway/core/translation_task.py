@@ -125,7 +125,7 @@ class TranslationTask:
 
     def cross_entropy(self, model: nn.Module, batch: Batch, smoothing: float) -> Loss:
         """The objective summed over one batch."""
-        source, fed, expected = batch.tensors or self.tensors(*batch.rows)
+        source, fed, expected = self.tensors(*batch.rows)
         seq2seq = cast(Seq2Seq, model)
         return projected_label_smoothed(
             seq2seq.features(source, fed),

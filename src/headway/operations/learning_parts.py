@@ -8,7 +8,7 @@ from headway.core.training_settings import TrainingSettings
 
 @dataclass(frozen=True)
 class LearningParts(TrainingSettings):
-    """Where a training begins, and what of it learns."""
+    """Where a training begins, what of it learns, and whether that is compiled."""
 
     init_from: str = ""
     """A finished run, of any task, whose weights this one begins with."""
@@ -24,6 +24,8 @@ class LearningParts(TrainingSettings):
     """The learning rate is multiplied by this for each layer further from the head."""
     lora_rank: int = 0
     """After init_from: of the trunk only adapters of this rank learn (LoRA); 0: all of it."""
+    compile: bool = False
+    """Have torch compile the Transformer's layers, in a minute; for a GPU (docs/scale.md)."""
 
 
 def refuse_unsound(training: LearningParts) -> None:

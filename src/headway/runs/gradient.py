@@ -17,6 +17,7 @@ from headway.core.run_folder import RunFolder
 from headway.core.tensor_files import load_tensors
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Callback, Reporter
+from headway.operations.acceleration import accelerate
 from headway.operations.recovery import bring_up_to_date, put_right
 from headway.operations.time_budget import TIME_BUDGET, PlannedTraining
 from headway.runs import fitting, initial_embedding, parent
@@ -102,6 +103,8 @@ def build_trainer(run: Run, reporter: Reporter) -> Trainer[Any]:
     task = run.spec.task(run.settings, run.data, run.runtime)
     model = drawn(run)
     eval_model = twin(model) if in_parts(settings) else drawn(run)
+    if settings.compile or run.runtime.device.type == "cuda":
+        accelerate(model, task, settings)
     how: dict[str, Any] = {"dtype": dtype, "reporter": reporter}
     if run.request and run.request.trainer:
         how["trainer"] = run.request.trainer

@@ -1,5 +1,5 @@
 """Pairs side by side in rows of a fixed length, so that every batch has the same shape and next to
-no padding. Which tokens see each other is told by `PackedSide.sentence`."""
+no padding."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -106,9 +106,7 @@ class Layout(NamedTuple):
     """Where in its sentence it stands, from 0."""
 
     @classmethod
-    def of(
-        cls, widths: NDArray[Any], row_ends: Sequence[int], shape: tuple[int, int]
-    ) -> "Layout":
+    def of(cls, widths: NDArray[Any], row_ends: Sequence[int], shape: tuple[int, int]) -> "Layout":
         """Of sentences with these many tokens, markers included."""
         starts = np.cumsum(widths, dtype=np.int64) - widths
         per_row = np.diff([0, *row_ends])

@@ -1,6 +1,7 @@
 """Learning from pairs that stand side by side in rows of a fixed length (`training.pack_length`):
 the loss of padded ones, in batches that all have one shape."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -15,11 +16,20 @@ from headway.core.loss import projected_label_smoothed
 from headway.core.rows import SIDES, Indices
 from headway.core.training_interfaces import Batch
 from headway.core.transformer import Transformer, TransformerConfig
-from headway.core.translation_task import Rows
+from headway.core.translation_task import Rows, TranslationTraining
 from headway.corpora.prepared import Prepared
 from headway.runs.settings import Settings
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.packed_rows import Layout, RowBatches
+
+
+@dataclass(frozen=True)
+class PackedTraining(TranslationTraining):
+    """Section [training] of a translator that may learn from packed pairs."""
+
+    pack_length: int = 0
+    """Pairs stand side by side in rows of so many tokens, in batches of one shape; 0: they are
+    padded, in batches of like length (docs/scale.md)."""
 
 
 class Packed(NamedTuple):
@@ -48,8 +58,8 @@ def packed_task(settings: Settings, prepared: Prepared, **how: Any) -> "PackedTa
 class PackedTask(CorpusTask):
     """A `CorpusTask` that learns from packed pairs; it validates on padded ones."""
 
-    def __init__(self, prepared: Prepared, training: Any, **how: Any) -> None:
-        """`training` has a `pack_length`. Raises ConfigError where a pair is longer."""
+    def __init__(self, prepared: Prepared, training: PackedTraining, **how: Any) -> None:
+        """Raises ConfigError where a pair is longer."""
         super().__init__(prepared, training, **how)
         length = training.pack_length
         longest = 1 + max(int(side.max()) for side in self.train.lengths.values())
@@ -77,24 +87,22 @@ class PackedTask(CorpusTask):
         batch = self.batch(store, pairs)
         return batch._replace(rows=(store, pairs, n_rows))
 
-    def split_batch(self, batch: Batch) -> list[Batch]:
-        """See `headway.core.training_interfaces.Task`; between two rows."""
+    def split_batch(self, batch: Batch, n: int) -> list[Batch]:
+        """See `headway.core.training_interfaces.Task`; between packed rows, of equal shape."""
         store, pairs, n_rows = batch.rows
-        ends = self.row_ends(store, pairs)
-        if len(ends) < 2:
-            halves = np.array_split(pairs, 2)
-        else:
-            halves = np.split(pairs, [ends[len(ends) // 2 - 1]])
-        return [self.rows_of(store, half, -(-n_rows // 2)) for half in halves if len(half)]
+        parts = np.array_split(self.row_ends(store, pairs), n)
+        cuts = [int(part[-1]) for part in parts if len(part)]
+        return [self.rows_of(store, one, -(-n_rows // n)) for one in np.split(pairs, cuts[:-1])]
 
     def row_ends(self, store: Rows, pairs: Indices) -> list[int]:
         """Where in `pairs` each row ends."""
         return self.packed.row_ends([side[pairs] + 1 for side in store.lengths.values()])
 
-    def packed_tensors(
-        self, store: Rows, pairs: Indices, n_rows: int
-    ) -> tuple[Packed, Packed, Int[Tensor, "rows target"]]:
-        """Source with its end marker; `<s> y1 .. yn` to feed; `y1 .. yn </s>` to expect."""
+    def tensors(self, store: Rows, pairs: Indices, n_rows: int = 0) -> Any:
+        """See `TranslationTask`; in so many rows, where that is said: then source and what is fed
+        are `Packed`."""
+        if not n_rows:
+            return super().tensors(store, pairs)
         special, ends = self.special, self.row_ends(store, pairs)
         source, target = (
             Layout.of(store.lengths[side][pairs] + 1, ends, (n_rows, length))
@@ -116,7 +124,7 @@ class PackedTask(CorpusTask):
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         """See `headway.core.training_interfaces.Task`."""
         transformer = cast(Transformer, model)
-        source, fed, expected = batch.tensors or self.packed_tensors(*batch.rows)
+        source, fed, expected = self.tensors(*batch.rows)
         return projected_label_smoothed(
             packed_features(transformer, source, fed),
             transformer.output_weight,

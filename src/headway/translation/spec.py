@@ -12,14 +12,13 @@ from torch import nn
 
 from headway.core.bleu import SentenceStatistics
 from headway.core.config import Sections
-from headway.core.errors import ConfigError, refuse_below
+from headway.core.errors import ConfigError
 from headway.core.hypothesis import DecodingSettings
 from headway.core.interfaces import StepDecoder
 from headway.core.run_folder import LANGUAGES, RunFolder, write_json
 from headway.core.runtime import Runtime
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
-from headway.core.translation_task import TranslationTraining
 from headway.corpora.prepared import Prepared
 from headway.corpora.settings import TranslationText
 from headway.metrics.corpus_scores import BleuAndChrf, score_translations
@@ -33,10 +32,11 @@ from headway.translation import mixture, pairs, tuning, tuning_data
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.decoding import SamplingSettings, decode_anew
 from headway.translation.measuring import below_use, measure
+from headway.translation.packed_task import PackedTraining, packed_task
 
 
 @dataclass(frozen=True)
-class PlannedTranslation(PlannedTraining, TranslationTraining):
+class PlannedTranslation(PlannedTraining, PackedTraining):
     """Section [training] of a translator's run."""
 
     tune_length_penalty: bool = True
@@ -45,13 +45,9 @@ class PlannedTranslation(PlannedTraining, TranslationTraining):
     forget_at_most: float = 0.5
     """BLEU that a run which goes on from another's weights may lose on that one's validation pairs,
     where its text files are still there."""
-    pack_length: int = 0
-    """Pairs stand side by side in rows of so many tokens, in batches of one shape (docs/scale.md);
-    0: they are padded, in batches of like length."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refuse_below(self, {"pack_length": 0})
         if not 0 <= self.forget_at_most <= 100:
             raise ConfigError(
                 "forget_at_most is BLEU that may be lost, from 0 to 100; got "
@@ -106,15 +102,14 @@ def build(settings: Settings, subwords: Tokens) -> nn.Module:
 
 def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> CorpusTask:
     """What the training loop asks for."""
-    how: Any = {"valid_rows": data.valid_rows()[: settings.training.valid_sentences]}
-    how |= {"seed": settings.runtime.seed, "device": runtime.device}
-    how["decode"] = decode_anew(settings.runtime.engine)
+    rows = data.valid_rows()[: settings.training.valid_sentences]
+    how: Any = {"seed": settings.runtime.seed, "device": runtime.device}
+    how |= {"valid_rows": rows, "decode": decode_anew(settings.runtime.engine)}
     if settings.training.pack_length:
-        from headway.translation.packed_task import packed_task  # a side room
-
         return packed_task(settings, data.prepared, **how)
     if settings.data.old_run:
-        return tuning.TuningTask(settings, cast(tuning_data.TunedPairs, data), how["device"], how["decode"])
+        tuned = cast(tuning_data.TunedPairs, data)
+        return tuning.TuningTask(settings, tuned, how["device"], how["decode"])
     return CorpusTask(data.prepared, settings.training, **how)
 
 

@@ -1,4 +1,4 @@
-"""`training.compile`: the Transformer's layers compiled by torch, each kind of layer once."""
+"""What makes a GPU busier: layers compiled by torch (`training.compile`), batches made ahead."""
 
 import os
 import shutil
@@ -11,6 +11,16 @@ from torch import Tensor, nn
 from headway.core.dropout import Dropout
 from headway.core.errors import ConfigError
 from headway.core.layers import Layer
+from headway.operations.learning_parts import LearningParts
+from headway.operations.prefetching import prefetch
+
+
+def accelerate(model: nn.Module, task: Any, training: LearningParts) -> None:
+    """Whatever was asked for, and what always pays on a GPU."""
+    if training.compile:
+        compile_layers(model, one_shape=bool(getattr(training, "pack_length", 0)))
+    if next(model.parameters()).is_cuda:
+        prefetch(task)
 
 
 class CompiledDropout(Dropout):
@@ -22,7 +32,7 @@ class CompiledDropout(Dropout):
         super().__init__(probability)
 
     @property
-    def strength(self) -> float:  # type: ignore[override]
+    def strength(self) -> float:
         """See `Dropout`."""
         return self._strength
 
