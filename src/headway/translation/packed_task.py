@@ -32,7 +32,7 @@ class PackedTraining(TranslationTraining):
     padded, in batches of like length (docs/scale.md)."""
 
 
-class Packed(NamedTuple):
+class PackedSide(NamedTuple):
     """Sources, or targets, in rows: `[rows, length]` each."""
 
     ids: Int[Tensor, "rows length"]
@@ -100,7 +100,7 @@ class PackedTask(CorpusTask):
 
     def tensors(self, store: Rows, pairs: Indices, n_rows: int = 0) -> Any:
         """See `TranslationTask`; in so many rows, where that is said: then source and what is fed
-        are `Packed`."""
+        are `PackedSide`."""
         if not n_rows:
             return super().tensors(store, pairs)
         special, ends = self.special, self.row_ends(store, pairs)
@@ -119,7 +119,7 @@ class PackedTask(CorpusTask):
             target.ids(targets, special.padding, end=special.end),
         )
         tensors = [torch.from_numpy(one).to(self.device, non_blocking=True) for one in arrays]
-        return Packed(*tensors[:3]), Packed(*tensors[3:6]), tensors[6]
+        return PackedSide(*tensors[:3]), PackedSide(*tensors[3:6]), tensors[6]
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         """See `headway.core.training_interfaces.Task`."""
@@ -136,12 +136,12 @@ class PackedTask(CorpusTask):
 
 
 def packed_features(
-    model: Transformer, source: Packed, target: Packed
+    model: Transformer, source: PackedSide, target: PackedSide
 ) -> Float[Tensor, "rows target d_model"]:
     """`Transformer.features` of packed pairs: positions begin anew in each, and no token sees one
     of another pair."""
 
-    def embedded(embedding: nn.Module, positions: nn.Module, side: Packed) -> Tensor:
+    def embedded(embedding: nn.Module, positions: nn.Module, side: PackedSide) -> Tensor:
         x = embedding(side.ids)
         table = positions(torch.zeros_like(x[:1]))[0]  # what each place adds
         return model.ready(x + table[side.place])
@@ -153,7 +153,7 @@ def packed_features(
     return model.decoder_norm(model.decoder(x, past, encoded, within(target, source)))
 
 
-def within(query: Packed, key: Packed) -> Bool[Tensor, "rows 1 query key"]:
+def within(query: PackedSide, key: PackedSide) -> Bool[Tensor, "rows 1 query key"]:
     """Who sees whom: tokens of one pair."""
     same = query.sentence[:, :, None] == key.sentence[:, None]
     return (same & (key.sentence > 0)[:, None])[:, None]
