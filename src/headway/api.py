@@ -28,6 +28,7 @@ def train(
     preset: str | None = None,
     resume: bool = False,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
+    processes: int = 1,
     say: Callable[[str], None] | None = None,
     **flags: Any,
 ) -> Path:
@@ -39,8 +40,8 @@ def train(
 
     `settings` holds sections as in config.toml, such as `{"training": {"budget": "30m"}}`. Flags go
     on top of them, they on top of `config` (a TOML file), that on top of `preset`. Messages go to
-    `say`, by default to stderr. Raises a `UserError` for what the caller can put
-    right.
+    `say`, by default to stderr, as those of several `processes` always do. Raises a `UserError` for
+    what the caller can put right.
     """
     if os.environ.get("RANK", "0") != "0":  # one of many, and not the first
         from headway.distributed.training import join_in
@@ -65,12 +66,16 @@ def train(
         task = _readable_task(folder, stored, given, config, resume)
         for key, place in beginnings.items() if not stored else ():
             (open_folder if key == "init_from" else refuse_no_vectors)(place)
-        if "WORLD_SIZE" in os.environ:
-            from headway.distributed.training import train as run_training
-        else:
-            from headway.runs.train import train as run_training  # and torch, which takes seconds
-        request = Request(given, folder, preset, resume, word_vectors, task_spec)
-        return run_training(task_spec(task), request, say).path
+        if processes == 1:
+            if "WORLD_SIZE" in os.environ:
+                from headway.distributed.training import train as run_training
+            else:
+                from headway.runs.train import train as run_training  # and torch: seconds
+            request = Request(given, folder, preset, resume, word_vectors, task_spec)
+            return run_training(task_spec(task), request, say).path
+    from headway.distributed.launch import train_by_processes
+
+    return train_by_processes(processes, Path(out), given, preset)
 
 
 def _refuse_types(out: Any, config: Any, preset: Any, settings: Any) -> None:

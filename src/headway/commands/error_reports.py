@@ -1,8 +1,12 @@
 """What the command says of an error that ends it, and with which exit status."""
 
 import errno
+import json
+import os
 import sys
+import time
 import traceback
+from pathlib import Path
 from typing import TextIO
 
 from headway.core.errors import CONTROLS, out_of_memory
@@ -14,12 +18,28 @@ MACHINES_LIMITS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENO
 
 
 def complain(message: str, status: int) -> int:
-    """Say it on stderr, if anybody can read it there; returns the exit status."""
+    """Say it on stderr, if anybody can read it there; returns the exit status. One of several
+    processes leaves it for what started them (`headway.distributed.launch`, or torchrun)."""
+    if place := os.environ.get("TORCHELASTIC_ERROR_FILE"):
+        leave_word(Path(place), message)
+        if "TORCHELASTIC_RUN_ID" not in os.environ:  # not torchrun, which would say much more
+            return status
     try:
         print(f"headway: error: {message.translate(CONTROLS)}", file=sys.stderr, flush=True)
     except OSError as error:
         let_go(sys.stderr, error)
     return status
+
+
+def leave_word(place: Path, message: str) -> None:
+    """As torch.distributed.elastic.multiprocessing.errors has it."""
+    found = {"message": message, "extraInfo": {"timestamp": str(int(time.time()))}}
+    part = place.with_suffix(".part")
+    try:
+        part.write_text(json.dumps({"message": found}), encoding="utf-8")
+        part.replace(place)
+    except OSError as error:
+        print(f"headway: {error}", file=sys.stderr)
 
 
 def report(error: BaseException, show_traceback: bool) -> int:

@@ -23,6 +23,7 @@ def train(
     preset: Annotated[str | None, MOST_USED] = None,
     resume: Annotated[bool, MOST_USED] = False,
     config: Path | None = None,
+    processes: int = 1,
     **flags: Any,
 ) -> None:
     """Train a translator on your own pairs of texts, or a language model on your own text.
@@ -43,10 +44,13 @@ def train(
         A TOML file with sections; flags go on top of it.
     resume
         Go on with the run in --out as if it had never stopped.
+    processes
+        So many share each batch, and this machine's threads: one for each GPU, say.
     """
     from headway.api import train as train_from_python
 
     settings = parse_overrides(overrides, options=option_names(train))
     train_from_python(
-        out=out, preset=preset, config=config, resume=resume, settings=settings, **flags
-    )
+        out=out, preset=preset, config=config, resume=resume, settings=settings,
+        processes=processes, **flags
+    )  # fmt: skip

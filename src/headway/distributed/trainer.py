@@ -5,16 +5,24 @@ the rows of each; gradients, divided by the units of the whole update, are added
 their order and, but for dropped numbers, the weights do not depend on how many processes there are.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from headway.core.errors import out_of_memory
+from headway.core.errors import HeadwayError, out_of_memory
 from headway.core.trainer import AnyTask, Result, Trainer, split
-from headway.core.training_interfaces import ALONE, Batch, Callback, TaskState, Validation
+from headway.core.training_interfaces import (
+    ALONE,
+    Batch,
+    Callback,
+    Progress,
+    TaskState,
+    Validation,
+)
 from headway.distributed.world import ProcessGroup
 
 
@@ -30,7 +38,7 @@ class DistributedTrainer(Trainer[AnyTask]):
     """
 
     def __init__(self, *args: Any, world: ProcessGroup, seed: int, **named: Any) -> None:
-        named["callbacks"] = (*named.get("callbacks", ()), Callback(on_validation=agree))
+        named["callbacks"] = (Callback(on_validation=agree), *named.get("callbacks", ()))
         super().__init__(*args, **named)
         self.world, self.seed = world, seed
         self.stop_agreed = False
@@ -42,7 +50,12 @@ class DistributedTrainer(Trainer[AnyTask]):
         """See `Trainer`; all stop where one of them is asked to."""
         self.asked_here = stop_asked
         self.share_state()
-        return super().train(lambda: self.stop_agreed)
+        try:
+            return super().train(lambda: self.stop_agreed)
+        except HeadwayError:
+            if self.world.rank:  # all have come to the same, and process 0 says it
+                raise LearnedError from None
+            raise
 
     # -- an update ------------------------------------------------------------------------------
 
@@ -77,6 +90,9 @@ class DistributedTrainer(Trainer[AnyTask]):
             raise lack or MemoryError("another process has too little memory")
         self.optimizer.collect()
         self.world.add_up(self.optimizer.gradient)
+        for buffer in self.optimizer.buffers.values():
+            if buffer.is_floating_point():  # BatchNorm's: each has seen its own rows
+                self.world.add_up(buffer).div_(self.world.size)
         return [torch.tensor(total)]
 
     def add_own_gradients(self, batches: Sequence[Batch]) -> Tensor:
@@ -104,21 +120,31 @@ class DistributedTrainer(Trainer[AnyTask]):
         return self.world.from_first(found)
 
     def share_state(self) -> None:
-        """Be as process 0 is: weights, moments, progress, place in the data."""
-        state, optimizer = self.task.state_dict(), self.optimizer
-        common = self.progress, self.settings, state.countable, shapes_of(state)
-        self.progress, self.settings, countable, shapes = self.world.from_first(common)
-        carried = {
-            name: state.tensors[name] if self.world.rank == 0 else torch.empty(shape, dtype=kind)
-            for name, (shape, kind) in shapes.items()
-        }
+        """Be as process 0 is: weights, moments, progress, plans, place in the data."""
+        position, optimizer = self.task.state_dict(), self.optimizer
+        state: dict[str, Any] = {"progress": asdict(self.progress)}
+        for callback in self.callbacks:
+            state |= callback.state_dict(self)
+        state, countable = self.world.from_first((state, position.countable))
+        carried = self.of_first(position.tensors)
         weights, moments = optimizer.weights(), optimizer.state_dict()
         for some in (weights, moments, carried):
             self.world.copied_from_first(list(some.values()))
         if self.world.rank:
             optimizer.load_state_dict(weights, moments)
+            for callback in self.callbacks:
+                callback.load_state_dict(self, state)
+            self.progress = Progress(**state["progress"])
             self.task.load_state_dict(TaskState(countable, carried))
             self.losses.clear()
+
+    def of_first(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Tensors of the names and shapes that process 0 has: its own ones, or room for them."""
+        named = {name: (tuple(one.shape), one.dtype) for name, one in tensors.items()}
+        return {
+            name: tensors.get(name, torch.zeros(shape, dtype=kind, device=self.device))
+            for name, (shape, kind) in self.world.from_first(named).items()
+        }
 
     def _chosen(self, *how: Any) -> str:
         """See `Trainer`. What comes after is process 0's alone."""
@@ -126,6 +152,7 @@ class DistributedTrainer(Trainer[AnyTask]):
         chosen = super()._chosen(*how)
         self.world.leave()
         self.world.watch.at("scoring the model")
+        torch.set_num_threads(torch.get_num_threads() * self.world.local_size)  # the others'
         if hasattr(self.task, "world"):
             self.task.world = ALONE
         if self.world.rank:
@@ -141,10 +168,12 @@ class DistributedTrainer(Trainer[AnyTask]):
             super().put_down(write, n_bytes)
 
     def save(self) -> None:
-        """See `Trainer`."""
+        """See `Trainer`. What is carried from batch to batch is put together: one row here, another
+        there."""
         state = self.task.state_dict()
-        if state.tensors:
-            whole = {name: self.world.whole(rows) for name, rows in state.tensors.items()}
+        carried = self.of_first(state.tensors)
+        if carried:
+            whole = {name: self.world.whole(rows) for name, rows in carried.items()}
             self.task.load_state_dict(TaskState(state.countable, whole))
         super().save()
 
@@ -162,11 +191,5 @@ class DistributedTrainer(Trainer[AnyTask]):
 
 
 def agree(trainer: DistributedTrainer[Any]) -> None:
-    """After each validation: time and plans are those of process 0."""
-    common = trainer.progress, trainer.settings
-    trainer.progress, trainer.settings = trainer.world.from_first(common)
-
-
-def shapes_of(state: TaskState) -> dict[str, Any]:
-    """Shape and type of each tensor."""
-    return {name: (tuple(tensor.shape), tensor.dtype) for name, tensor in state.tensors.items()}
+    """After each validation: time is what process 0 says, so that all make the same plans of it."""
+    trainer.progress.time_s = trainer.world.from_first(trainer.progress.time_s)

@@ -5,13 +5,19 @@ went on with it. All learn; process 0 writes what is written, and scores the mod
 """
 
 import os
+import sys
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from headway.core.errors import ConfigError, RunError
+import torch
+
+from headway.core.config import Sections, merge
+from headway.core.disk import checksum
+from headway.core.errors import ConfigError, HeadwayError, RunError, StoppedError
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import set_threads
 from headway.distributed.trainer import DistributedTrainer, LearnedError
@@ -20,37 +26,38 @@ from headway.runs import train as alone
 from headway.runs.console import forgiving_stderr
 from headway.runs.gradient import GRADIENT
 from headway.runs.resuming import stopped_run
-from headway.runs.settings import task_of
+from headway.runs.settings import preset, task_of, type_of
 from headway.runs.task_spec import Request, Run, Say, TaskSpec
+from headway.version import __version__
 
 
 def train(spec: TaskSpec, request: Request, say: Say) -> RunFolder:
     """Process 0: as `headway.runs.train.train`."""
     whole_machine()
     world = ProcessGroup()
-    say(f"{world.size} processes share each batch")
     with forgiving_stderr(), world.watch.until_the_end(request.folder):
         if not request.resume and os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0") != "0":
             raise ConfigError(
                 "What torchrun's --max-restarts starts again goes on by --resume; it is not given. "
                 "Add it: where --out is empty, a run begins."
             )
+        refuse_other_learners(spec, request)
         again = request.resume and request.folder.config.exists()
         if not again:
             request.folder.refuse_taken()
         world.watch.at("reading the data")
         begin = stopped_run if again else alone.begun_run
         run = begin(spec, request, say)
-        world.tell("begun", {"again": again, "finished": run is None})
+        world.tell("begun", {"again": again, "finished": run is None, **likeness(request.folder)})
         if run is None:
             return request.folder
-        refuse_other_learners(run)
+        say(f"{world.size} processes share each batch")
         finished = alone.finish(together(run, world), again=again)
         world.tell("finished", True)
         return finished
 
 
-def join_in(out: Path, spec_of: Any) -> Path:
+def join_in(out: Path, spec_of: Callable[[str], TaskSpec]) -> Path:
     """Every other process: what process 0 does, in silence."""
     whole_machine()
     world = ProcessGroup()
@@ -59,12 +66,15 @@ def join_in(out: Path, spec_of: Any) -> Path:
         told = world.hear("begun")
         if told["finished"]:
             return out
-        folder = seen(out, world)
-        spec = spec_of(task_of(folder.settings()))
         with open(os.devnull, "w") as nowhere, redirect_stderr(nowhere):
-            run = stopped_run(spec, Request({}, folder, resume=True), lambda _: None)
+            try:
+                folder = seen(out, told)
+                spec = spec_of(task_of(folder.settings()))
+                run = stopped_run(spec, Request({}, folder, resume=True), lambda _: None)
+            except HeadwayError as error:
+                raise type(error)(f"{world.watch.name(world.rank)}: {error}") from error
             assert run is not None, "process 0 has said that it is not finished"
-            with suppress(LearnedError):
+            with suppress(LearnedError, StoppedError):
                 GRADIENT.learn(together(run, world), told["again"])
         world.watch.at("waiting for process 0 to score the model")
         world.hear("finished")  # else nobody would be there where process 0 must start again
@@ -88,22 +98,51 @@ def together(run: Run, world: ProcessGroup) -> Run:
     return run
 
 
-def seen(out: Path, world: ProcessGroup) -> RunFolder:
-    """The folder that process 0 has begun. Raises RunError where it is not to be seen here."""
+def likeness(folder: RunFolder) -> dict[str, Any]:
+    """What all processes must have in common."""
+    return {
+        "headway": __version__,
+        "torch": torch.__version__,
+        "command": sys.argv[1:],
+        "settings": checksum(folder.config),
+    }
+
+
+def seen(out: Path, told: Mapping[str, Any]) -> RunFolder:
+    """The folder that process 0 has begun. Raises RunError where it is another here, or something
+    else is."""
     folder = RunFolder(out)
     if not folder.config.exists():
         raise RunError(
-            f"every process reads the run folder; process {world.rank} does not see {out} as "
-            "process 0 has written it. Put --out on a disk that all machines share."
+            f"every process reads the run folder; {out} is not there as process 0 has written it. "
+            "Put --out on a disk that all machines share."
         )
+    for name, here in likeness(folder).items():
+        if here != told[name]:
+            raise RunError(
+                f"all processes are started alike; {name} is {told[name]} for process 0, here it "
+                f"is {here}. {REMEDIES[name]}"
+            )
     return folder
 
 
-def refuse_other_learners(run: Run) -> None:
+REMEDIES = {
+    "headway": "Install the same version on every machine.",
+    "torch": "Install the same version on every machine.",
+    "command": "Give every machine the same command.",
+    "settings": "Put --out on a disk that all machines share: this is another folder.",
+}
+
+
+def refuse_other_learners(spec: TaskSpec, request: Request) -> None:
     """Raise ConfigError for what is not learned by gradient."""
-    if alone.learner(run.spec, run.settings) is not GRADIENT:
+    given = request.sections
+    below = preset(spec, request.preset, given) if request.preset else Sections()
+    stored = request.folder.settings() if request.folder.config.exists() else Sections()
+    model_type = type_of(spec, merge(below, stored, given))
+    if spec.task is None or model_type in spec.counted:
         raise ConfigError(
-            f"several processes share what is learned by gradient; {run.spec.name} by "
-            f"{run.settings.model_type} is not. Leave torchrun and --processes out: it uses the "
-            "threads of this machine by itself."
+            f"several processes share what is learned by gradient; {spec.name} by {model_type} is "
+            "not. Leave torchrun and --processes out: it uses the threads of this machine by "
+            "itself."
         )

@@ -77,10 +77,14 @@ def go_back(trainer: Trainer[Any], error: NotFiniteError) -> bool:
         return False
     saved = checkpoint.resumable(folder)
     due = [step for step in saved if step in failed.validated]
+    later = [step for step in saved if step > max(due, default=-1)]
+
+    def discard_later() -> None:
+        for step in later:
+            checkpoint.discard(checkpoint.folder_of(folder, step))
+
     if due or not failed.validated:  # those of stops in between would not be there without a stop
-        for step in saved:
-            if step > max(due, default=-1):
-                checkpoint.discard(checkpoint.folder_of(folder, step))
+        trainer.put_down(discard_later, 0)
     if not trainer.resume():
         if failed.validated:  # the float32 model has no longer the weights that were drawn
             return False

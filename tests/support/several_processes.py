@@ -1,0 +1,63 @@
+"""Forked processes of one training: each has this one's memory, and imports nothing anew."""
+
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.distributed import TCPStore
+
+from headway.cli import main
+
+
+def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 60.0) -> list[Any]:
+    """`work(rank)` in so many processes, as torchrun would start them; what each has returned.
+
+    All are gone at the end. Raises AssertionError where one failed, or was not done in time.
+    """
+    store = TCPStore("localhost", 0, is_master=True, wait_for_workers=False)
+    fork = multiprocessing.get_context("fork")
+    pipes = [fork.Pipe(duplex=False) for _ in range(n)]
+
+    def begin(rank: int) -> None:
+        os.environ |= {
+            "MASTER_ADDR": "localhost", "MASTER_PORT": str(store.port), "RANK": str(rank),
+            "WORLD_SIZE": str(n), "LOCAL_WORLD_SIZE": str(n), "LOCAL_RANK": str(rank),
+            "TORCHELASTIC_USE_AGENT_STORE": "True", "OMP_NUM_THREADS": "1",
+        }  # fmt: skip
+        torch.set_num_threads(1)
+        pipes[rank][1].send(work(rank))
+        pipes[rank][1].close()
+        os._exit(0)  # the fixtures are the parent's
+
+    children = [fork.Process(target=begin, args=(rank,), daemon=True) for rank in range(n)]
+    try:
+        for child in children:
+            child.start()
+        until = time.monotonic() + limit_s
+        found = []
+        for rank, (here, there) in enumerate(pipes):
+            there.close()
+            assert here.poll(max(0.0, until - time.monotonic())), f"process {rank} is not done"
+            found.append(here.recv())
+        return found
+    finally:
+        for child in children:
+            child.kill()
+            child.join()
+
+
+def command_by_processes(n: int, words: list[str], log: Path) -> list[int]:
+    """The command line by `n` processes: exit statuses. What each says goes to `log`.rank."""
+
+    def run(rank: int) -> int:
+        with open(f"{log}.{rank}", "w", encoding="utf-8") as said:
+            os.dup2(said.fileno(), 2)
+            sys.stderr = said
+            return main(words)
+
+    return by_processes(n, run)
