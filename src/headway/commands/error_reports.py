@@ -21,7 +21,7 @@ def complain(message: str, status: int) -> int:
     """Say it on stderr, if anybody can read it there; returns the exit status. One of several
     processes leaves it for what started them (`headway.distributed.launch`, or torchrun)."""
     if place := os.environ.get("TORCHELASTIC_ERROR_FILE"):
-        leave_word(Path(place), message)
+        leave_word(Path(place), message, status)
         if "TORCHELASTIC_RUN_ID" not in os.environ:  # not torchrun, which would say much more
             return status
     try:
@@ -31,9 +31,9 @@ def complain(message: str, status: int) -> int:
     return status
 
 
-def leave_word(place: Path, message: str) -> None:
+def leave_word(place: Path, message: str, status: int) -> None:
     """As torch.distributed.elastic.multiprocessing.errors has it."""
-    found = {"message": message, "extraInfo": {"timestamp": str(int(time.time()))}}
+    found = {"message": message, "errorCode": status, "extraInfo": {"timestamp": int(time.time())}}
     part = place.with_suffix(".part")
     try:
         part.write_text(json.dumps({"message": found}), encoding="utf-8")

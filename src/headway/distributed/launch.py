@@ -159,27 +159,25 @@ def passed_on() -> Iterator[list[int]]:
 
 
 def ended(result: RunProcsResult, *, stopped: bool) -> HeadwayError:
-    """Why: by the words and the exit status that a process has left, or what it said at last."""
+    """Why: by the words that a process has left, its exit status, or what it said at last."""
     failures = [failure for _, failure in sorted(result.failures.items())]
-    for one in failures:
-        if one.exitcode in KINDS:
-            return KINDS[one.exitcode](words_of(one) or "stopped")
+    killed = [one for one in failures if one.exitcode < 0 and one.signal_name() != "SIGTERM"]
+    names = [f"process {one.local_rank} was killed ({one.signal_name()})" for one in killed]
+    told = [word for one in failures if (word := word_of(one))]
+    for status, words in told:
+        if status in KINDS or not (stopped or killed):
+            return KINDS.get(status, HeadwayError)(words)
     if stopped:
         return StoppedError("stopped without saving. The last checkpoint is whole.")
-    killed = [one for one in failures if one.exitcode < 0 and one.signal_name() != "SIGTERM"]
-    names = (f"process {one.local_rank} was killed ({one.signal_name()})" for one in killed)
-    for one in failures:
-        if one.exitcode != START_AGAIN and (words := words_of(one)) and not killed:
-            return HeadwayError(words)
     first = failures[0]
     log = result.stderrs[first.local_rank]
     said = Path(log).read_text("utf-8", "replace")[-2000:].strip() if log else ""
-    if killed or any(one.exitcode == START_AGAIN for one in failures):
+    if killed or first.exitcode == START_AGAIN:
         return KilledError(" and ".join(names) or said or "a process is gone")
     return HeadwayError(f"process {first.local_rank} ended with {first.exitcode}. {said}")
 
 
-def words_of(failure: ProcessFailure) -> str:
-    """What `headway.commands.error_reports.complain` has left in its file; empty if nothing."""
+def word_of(failure: ProcessFailure) -> tuple[int, str] | None:
+    """Status and words that `headway.commands.error_reports.complain` has left in its file."""
     left = failure.error_file_data["message"]
-    return str(left["message"]) if isinstance(left, dict) else ""
+    return (left["errorCode"], left["message"]) if isinstance(left, dict) else None
