@@ -15,14 +15,18 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from headway.core.errors import ConfigError, DataError
+from headway.core.errors import ConfigError
 from headway.exchange.checkpoints import (
     ACTIVATIONS,
     CONFIG,
+    KNOWN_ACTIVATIONS,
     StoredWeights,
-    other_weights,
+    naming,
     read_config,
+    refuse_few,
     refuse_other_shapes,
+    refuse_unheld,
+    refuse_unlike,
 )
 from headway.nn.encoder import EncoderConfig
 
@@ -102,21 +106,17 @@ class BertConfig:
 
         Raises ConfigError for what cannot be held.
         """
-        for name, held, why in (
-            ("position_embedding_type", ["absolute"], "positions are added to embeddings here"),
-            ("is_decoder", [False], "it reads to the left alone, and writes"),
-            ("add_cross_attention", [False], "it looks at another text"),
-            ("hidden_act", ACTIVATIONS, f"it is one of {', '.join(ACTIVATIONS)}"),
-            ("type_vocab_size", range(1 << 16), "it counts segments"),
-            ("max_position_embeddings", range(first + 3, 1 << 24), "texts have 3 tokens or more"),
-        ):
-            if (value := getattr(self, name)) not in held:
-                raise ConfigError(
-                    f"{path} is of a model that headway cannot hold: {name} is {value!r}; {why}. "
-                    "Take another."
-                )
+        rules: dict[str, Any] = {
+            "position_embedding_type": (["absolute"], "positions are added to embeddings here"),
+            "is_decoder": ([False], "it reads to the left alone, and writes"),
+            "add_cross_attention": ([False], "it looks at another text"),
+            "hidden_act": KNOWN_ACTIVATIONS,
+            "type_vocab_size": (range(1 << 16), "it counts segments"),
+            "max_position_embeddings": (range(first + 3, 1 << 24), "texts have 3 tokens or more"),
+        }
+        refuse_unheld(self, path, rules)
         same = {own: getattr(self, name) for own, name in _SAME.items()}
-        try:
+        with naming(path):
             return EncoderConfig(
                 **{**same, "tied": tied},
                 norm="post",
@@ -126,8 +126,6 @@ class BertConfig:
                 activation=ACTIVATIONS[self.hidden_act],
                 max_length=self.max_position_embeddings - first,
             )
-        except ConfigError as error:
-            raise ConfigError(f"in {path}: {error}") from None
 
 
 def places(config: EncoderConfig, family: BertFamily, *, has_head: bool) -> dict[str, str]:
@@ -184,9 +182,7 @@ class BertCheckpoint:
     def _refuse_others(self) -> None:
         found = {plain: self.stored.shapes[name] for plain, name in self.names.items()}
         config, told, output = self.config, self.told, self.family.output
-        if config.layers > len(found):  # it is not even built
-            how = f"{len(found)} tensors where {config.layers} layers belong"
-            raise other_weights(f"{self.stored.files[0]} has {how}")
+        refuse_few(found, config.layers, self.stored.files[0])
         d, vocabulary = config.d_model, told.vocab_size
         wanted: dict[str, tuple[int, ...]] = {
             theirs: shape(own, config)
@@ -210,13 +206,10 @@ class BertCheckpoint:
         """
         stored, config, output = self.stored.load(), self.config, self.family.output
         here = {plain: stored[name].float() for plain, name in self.names.items()}
+        same = {f"{output}.weight": WORDS} if config.tied and self.has_head else {}
+        refuse_unlike(here, same, self.stored.files[0])
         words = here[WORDS]
         matrix = here.get(f"{output}.weight", words)
-        if config.tied and self.has_head and not torch.equal(matrix, words):
-            raise DataError(
-                "config.json says that the output's matrix is the embedding's; in the weights they "
-                'differ. Put "tie_word_embeddings": false into it if the output has one of its own.'
-            )
         known = places(config, self.family, has_head=self.has_head)
         found = {own: here[theirs] for own, theirs in known.items()}
         found["encoder.embedding.weight"] = words[:n_tokens]

@@ -2,11 +2,13 @@
 safetensors. Whatever they say is checked before it is believed."""
 
 import json
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+import torch
 from torch import Tensor
 
 from headway.core import tensor_files
@@ -36,6 +38,10 @@ ACTIVATIONS: dict[str, Activation] = {
     "gelu_python": "gelu",
 }
 """By the names there; the first name of each is what is written."""
+KNOWN_ACTIVATIONS = ACTIVATIONS, f"it is one of {', '.join(ACTIVATIONS)}"
+"""For `refuse_unheld`."""
+UNSCALED = "its embeddings are not scaled: they and the output become matrices of their own"
+"""Said of a model that is tied there, and cannot be here."""
 Shapes = Mapping[str, tuple[int, ...]]
 T = TypeVar("T")
 
@@ -84,10 +90,30 @@ def read_config(kind: type[T], path: Path, *, model_type: str) -> T:
                 f"the shape of a model stands in its config.json; {path} has no {field.name!r}. "
                 "Take that file from where the weights came from."
             )
-    try:
+    with naming(path):
         return build(kind, given, section=path.name)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """While it is open, a ConfigError names the file that the settings are from."""
+    try:
+        yield
     except ConfigError as error:
         raise ConfigError(f"in {path}: {error}") from None
+
+
+def refuse_unheld(
+    config: object, path: Path, rules: Mapping[str, tuple[Container[Any], str]]
+) -> None:
+    """Raise ConfigError for a value of a config.json that cannot be held here: `rules` has by name
+    the values that can, and why others cannot."""
+    for name, (held, why) in rules.items():
+        if (value := getattr(config, name)) not in held:
+            raise ConfigError(
+                f"{path} is of a model that headway cannot hold: {name} is {value!r}; {why}. Take "
+                "another."
+            )
 
 
 @dataclass(frozen=True)
@@ -153,8 +179,7 @@ def refuse_pickle(folder: Path, architecture: str) -> None:
 
 
 def read_shapes(weights: Path) -> dict[str, tuple[int, ...]]:
-    """Of each tensor by its name that is of numbers with a point; positions that are counted
-    beforehand are none.
+    """Of each tensor by its name that has learned numbers, which have a point.
 
     Raises:
         DataError: the file cannot be used.
@@ -165,14 +190,22 @@ def read_shapes(weights: Path) -> dict[str, tuple[int, ...]]:
         raise DataError(str(error).partition(" See what")[0] + " Take it from a copy.") from None
     found = {}
     for name, (kind, shape) in shapes.items():
-        if kind in ("F32", "F16", "BF16"):
-            found[name] = shape
-        elif not name.endswith(COUNTED):
+        if name.endswith(COUNTED):
+            continue
+        found[name] = shape
+        if kind not in ("F32", "F16", "BF16"):
             raise DataError(
                 f"weights are of the types F32, F16 or BF16; {name} of {weights} is {kind}. Take "
                 "the model as it was trained."
             )
     return found
+
+
+def refuse_few(found: Shapes, n_layers: int, place: Path) -> None:
+    """Raise DataError where a file has not even a tensor for each layer: such a model is not
+    built."""
+    if n_layers >= len(found):
+        raise other_weights(f"{place} has {len(found)} tensors where {n_layers} layers belong")
 
 
 def refuse_other_shapes(
@@ -187,6 +220,17 @@ def refuse_other_shapes(
                 "nothing" if one is None else str(list(one)) for one in (shape, wanted.get(name))
             )
             raise other_weights(f"{place} has {held} for {name} where {needed} belongs")
+
+
+def refuse_unlike(tensors: Mapping[str, Tensor], same: Mapping[str, str], place: Path) -> None:
+    """Raise DataError where a tensor is not that which it is to be the `same` as; one that is not
+    there is."""
+    for name, other in same.items():
+        if {name, other} <= tensors.keys() and not torch.equal(tensors[name], tensors[other]):
+            raise DataError(
+                f"config.json says that {name} is {other}; in {place} they differ. Take both files "
+                'from a copy; where they are right, put "tie_word_embeddings": false into it.'
+            )
 
 
 def other_weights(how: str) -> DataError:

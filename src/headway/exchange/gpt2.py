@@ -10,17 +10,17 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from headway.core.errors import ConfigError, DataError
 from headway.exchange.checkpoints import (
     ACTIVATIONS,
-    COUNTED,
+    KNOWN_ACTIVATIONS,
     Shapes,
-    other_weights,
     read_config,
+    refuse_few,
     refuse_other_shapes,
+    refuse_unheld,
+    refuse_unlike,
 )
 
 EMBEDDING, POSITIONS, HEAD = "wte.weight", "wpe.weight", "lm_head.weight"
@@ -52,14 +52,11 @@ class Gpt2Config:
         """See `headway.exchange.checkpoints.read_config`; raises ConfigError, too, for what cannot
         be held."""
         found = read_config(cls, path, model_type="gpt2")
-        why = ""
-        if found.add_cross_attention:
-            why = "add_cross_attention is true, and a language model has no source."
-        elif found.activation_function not in ACTIVATIONS:
-            known = ", ".join(ACTIVATIONS)
-            why = f"activation_function is {found.activation_function!r}; it is one of {known}."
-        if why:
-            raise ConfigError(f"{path} is of a model that headway cannot hold: {why} Take another.")
+        rules: dict[str, Any] = {
+            "add_cross_attention": ([False], "a language model has no source"),
+            "activation_function": KNOWN_ACTIVATIONS,
+        }
+        refuse_unheld(found, path, rules)
         return found
 
     def section(self) -> dict[str, Any]:
@@ -82,11 +79,8 @@ class Gpt2Config:
 
     def refuse_other_tensors(self, found: Shapes, path: Path) -> None:
         """Raise DataError where a file has not the tensors of this model, or others."""
-        if self.n_layer >= len(found):
-            raise other_weights(
-                f"{path} has {len(found)} tensors where {self.n_layer} layers belong"
-            )
-        own = {plain(name): shape for name, shape in found.items() if not name.endswith(COUNTED)}
+        refuse_few(found, self.n_layer, path)
+        own = {plain(name): shape for name, shape in found.items()}
         d, inner = self.n_embd, self.n_inner or 4 * self.n_embd
         table = self.vocab_size, d
         wanted: dict[str, tuple[int, ...]] = {
@@ -110,13 +104,9 @@ class Gpt2Config:
         """What a `DecoderOnly` of this config has, by name. Raises DataError where the output is to
         be the embedding, and is another."""
         tensors = {plain(name): tensor for name, tensor in stored.items()}
+        refuse_unlike(tensors, {HEAD: EMBEDDING} if self.tie_word_embeddings else {}, path)
         embedding = tensors[EMBEDDING].float()
         output = tensors.get(HEAD, embedding).float()
-        if self.tie_word_embeddings and not torch.equal(output, embedding):
-            raise DataError(
-                f"config.json says that {HEAD} is {EMBEDDING}; in {path} they differ. Take both "
-                "files from a copy."
-            )
         found = {
             "embedding.weight": embedding / sqrt(self.n_embd),
             "output_weight": output,

@@ -100,19 +100,28 @@ def to_theirs(model: Transformer) -> dict[str, Tensor]:
 
 
 def from_theirs(
-    tensors: Mapping[str, Tensor], config: TransformerConfig, *, scaled: bool
+    tensors: Mapping[str, Tensor],
+    config: TransformerConfig,
+    *,
+    scaled: bool,
+    order: Int[torch.Tensor, " d_model"] | None,
 ) -> dict[str, Tensor]:
     """The other way round: what a model of this config has, by name.
 
     `scaled` is whether embeddings are multiplied by sqrt(d_model) there, as they are here; else
-    that is taken out of them, which needs a model that is not tied.
+    that is taken out of them, which needs a model that is not tied. `order` has for each dimension
+    there the one here, as `sines_first` does; None: they are in one order.
     """
-    order = sines_first(config.d_model).argsort()
-    found = {}
-    for name, place in places(config).items():
-        tensor = tensors[place.name].float()
-        found[name] = tensor if place.axis is None else tensor.index_select(place.axis, order)
-    source, target, output = (tensor.float()[:, order] for tensor in embeddings(tensors))
+    back = None if order is None else order.argsort()
+
+    def ordered(tensor: Tensor, axis: int | None) -> Tensor:
+        found = tensor.float()
+        return found if axis is None or back is None else found.index_select(axis, back)
+
+    found = {
+        name: ordered(tensors[place.name], place.axis) for name, place in places(config).items()
+    }
+    source, target, output = (ordered(tensor, 1) for tensor in embeddings(tensors))
     scale = 1.0 if scaled else sqrt(config.d_model)
     found["output_weight"] = output  # of a tied model the name of all three
     if not config.tied:

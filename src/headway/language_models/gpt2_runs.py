@@ -4,7 +4,7 @@ from pathlib import Path
 
 from headway.core.config import Sections
 from headway.core.run_folder import RunFolder
-from headway.exchange.checkpoints import CONFIG, StoredWeights
+from headway.exchange.checkpoints import CONFIG, UNSCALED, StoredWeights
 from headway.exchange.gpt2 import Gpt2Config
 from headway.language_models.spec import SPEC, next_commands_at
 from headway.operations.locks import Say
@@ -40,7 +40,7 @@ def import_gpt2(model: Path, out: Path, say: Say) -> RunFolder:
         }
         settings = Settings.of(sections, SPEC)
         weights = described.from_theirs(stored.load(), stored.files[0])
-        say("its embeddings are not scaled: they and the output become matrices of their own")
+        say(UNSCALED)
         files = (BOTH,) if (model / BOTH).exists() else (VOCABULARY, MERGES)
         data = ImportedModel.of(
             "gpt2", vocabulary, [path, *stored.files, *(model / f for f in files)]

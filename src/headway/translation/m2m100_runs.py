@@ -11,10 +11,16 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from headway.core.config import Sections
-from headway.core.errors import ConfigError, DataError
+from headway.core.errors import DataError
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
-from headway.exchange.checkpoints import CONFIG, TOKENIZER_CONFIG, StoredWeights, read_json
+from headway.exchange.checkpoints import (
+    CONFIG,
+    TOKENIZER_CONFIG,
+    UNSCALED,
+    StoredWeights,
+    read_json,
+)
 from headway.exchange.m2m100 import LANGUAGE_CODES, M2m100Config
 from headway.operations.locks import Say
 from headway.runs.imported import ImportedModel, ImportedRun, write_imported
@@ -22,6 +28,7 @@ from headway.runs.settings import Settings
 from headway.tokenizers import tokenizer_files
 from headway.tokenizers.multilingual import KnownLanguages, MultilingualPieces
 from headway.tokenizers.sentencepieces import LIST, SentencePieces, read_file
+from headway.translation.marian_runs import refuse_other_ids
 from headway.translation.spec import SPEC
 
 PIECES, ONE_FILE, NAMED = "sentencepiece.bpe.model", "tokenizer.json", "special_tokens_map.json"
@@ -74,8 +81,8 @@ def import_m2m100(
         }  # fmt: skip
         settings = Settings.of(sections, SPEC)
         say(f"it reads {source} and writes {target}, or one of {len(others)} others by --tag")
-        if not described.scale_embedding:
-            say("its embeddings are not scaled: they and the output become matrices of their own")
+        if described.tied != described.all_one:
+            say(UNSCALED)
         weights = described.from_theirs(stored.load(), config, stored.files[0])
         files = [path, *stored.files, *vocabulary_files(model)]
         return ImportedRun(
@@ -130,17 +137,7 @@ def read_vocabulary(
         known |= {f"<unused{i}>": i for i in range(len(known), n_rows)}
         pieces = read_file(model / PIECES)
         inner = SentencePieces(pieces, pieces, json.dumps(known).encode("utf-8"), str(model))
-    special = inner.special
-    for name, value, own in (
-        ("vocab_size", n_rows, len(inner)),
-        ("pad_token_id", described.pad_token_id, special.padding),
-        ("eos_token_id", described.eos_token_id, special.end),
-    ):
-        if value != own:
-            raise ConfigError(
-                f"{CONFIG} and {place.name} are of one model; {model / CONFIG} has {name} {value}, "
-                f"{place} {own}. Put the files of one model together."
-            )
+    refuse_other_ids(described, inner, model / CONFIG, place)
     pattern = _CODES[place.name]
     ids = {found[1]: i for name, i in known.items() if (found := pattern.fullmatch(name))}
     ids = dict(sorted(ids.items(), key=lambda item: item[1]))

@@ -10,9 +10,15 @@ from headway.core.errors import ConfigError, DataError
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
 from headway.core.transformer import TransformerConfig
-from headway.exchange.checkpoints import CONFIG, TOKENIZER_CONFIG, StoredWeights, read_json
-from headway.exchange.marian import MarianConfig
-from headway.exchange.marian_weights import BIAS, from_theirs
+from headway.exchange.checkpoints import (
+    CONFIG,
+    TOKENIZER_CONFIG,
+    UNSCALED,
+    StoredWeights,
+    read_json,
+)
+from headway.exchange.marian import MarianConfig, StoredTranslatorConfig
+from headway.exchange.marian_weights import BIAS, from_theirs, sines_first
 from headway.languages.codes import is_language
 from headway.operations.locks import Say
 from headway.runs.imported import ImportedModel, ImportedRun, write_imported
@@ -38,19 +44,20 @@ def import_marian(model: Path, out: Path, say: Say) -> RunFolder:
         described = MarianConfig.read(path)
         stored = StoredWeights.of_folder(model, "MarianMTModel")
         vocabulary = SentencePieces.of_folder(model)
-        refuse_other_ids(described, vocabulary, path)
+        refuse_other_ids(described, vocabulary, path, model / LIST)
         config = described.as_transformer(path, output_bias=BIAS in stored.shapes)
         described.refuse_other_tensors(stored.shapes, config, stored.files[0])
         tensors = stored.load()
         described.refuse_other_values(tensors, stored.files[0])
-        if described.all_one and not described.scale_embedding:
-            say("its embeddings are not scaled: they and the output become matrices of their own")
+        if described.tied != described.all_one:
+            say(UNSCALED)
         languages = languages_of(model / TOKENIZER_CONFIG)
         settings = Settings.of(sections(described, vocabulary, config, languages), SPEC)
         if vocabulary.codes:
             say(f"it writes several languages; --tag says which: {' '.join(vocabulary.codes)}")
         files = [path, *stored.files, *(model / name for name in (SOURCE, TARGET, LIST))]
-        weights = from_theirs(tensors, config, scaled=described.scale_embedding)
+        order = sines_first(described.d_model)
+        weights = from_theirs(tensors, config, scaled=described.scale_embedding, order=order)
         data = ImportedModel.of("marian", vocabulary, files)
         source = settings.data.source_language or "source"
         target = settings.data.target_language or "target"
@@ -62,18 +69,21 @@ def import_marian(model: Path, out: Path, say: Say) -> RunFolder:
     return write_imported(model, out, say, read)
 
 
-def refuse_other_ids(described: MarianConfig, vocabulary: Subwords, path: Path) -> None:
-    """Raise ConfigError where a config and a vocabulary are of two models."""
+def refuse_other_ids(
+    described: StoredTranslatorConfig, vocabulary: Subwords, path: Path, listed: Path
+) -> None:
+    """Raise ConfigError where a config, read from `path`, and a vocabulary, which the file `listed`
+    has, are of two models."""
     special = vocabulary.special
-    for name, value, own in (
-        ("vocab_size", described.vocab_size, len(vocabulary)),
-        ("pad_token_id", described.pad_token_id, special.padding),
-        ("eos_token_id", described.eos_token_id, special.end),
+    for name, own in (
+        ("vocab_size", len(vocabulary)),
+        ("pad_token_id", special.padding),
+        ("eos_token_id", special.end),
     ):
-        if value != own:
+        if (value := getattr(described, name)) != own:
             raise ConfigError(
-                f"config.json and {LIST} are of one model; {path} has {name} {value}, {LIST} {own}."
-                " Put the files of one model together."
+                f"{path.name} and {listed.name} are of one model; {path} has {name} {value}, "
+                f"{listed} {own}. Put the files of one model together."
             )
 
 
