@@ -445,8 +445,8 @@ def test_an_export_that_differs_is_not_left(bert, tmp_path, monkeypatch):
         export_bert(run, tmp_path / "out", silent)
     monkeypatch.undo()
 
-    def without_markers(folder: Path, tokens: Any, longest: int) -> None:
-        write_markers(folder, tokens, longest)
+    def without_markers(folder: Path, *told: Any, longest: int) -> None:
+        write_markers(folder, *told, longest=longest)
         file = folder / "tokenizer.json"
         whole = json.loads(file.read_text(encoding="utf-8")) | {"post_processor": None}
         file.write_text(json.dumps(whole), encoding="utf-8")

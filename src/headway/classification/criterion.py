@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from headway.core.subwords import SpecialIds
 from headway.core.training_interfaces import Validation
 from headway.labelling.scores import LabelScores, one_label_scores, several_labels_scores
-from headway.labelling.task import Example, Tensors, padded
+from headway.labelling.task import Example, Tensors, padded, with_unknown
 from headway.labelling.vocabulary import LabelledVocabulary
 
 AT_ONCE = 64
@@ -39,12 +39,8 @@ class LabelCriterion:
         where one is there."""
         ids = padded(examples, self.special.padding)
         targets = torch.from_numpy(np.array([one.target for one in examples]))
-        if random is not None and self.hidden:
-            chosen = torch.from_numpy(random.random(ids.shape) < self.hidden)
-            markers = (self.special.padding, self.special.begin, self.special.end)
-            for marker in filter(lambda one: one is not None, markers):
-                chosen &= ids != marker
-            ids = ids.masked_fill(chosen, self.special.unknown)
+        if random is not None:
+            ids = with_unknown(ids, self.special, self.hidden, random)
         return ids, targets
 
     def units(self, tensors: Tensors) -> int:

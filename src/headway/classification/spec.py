@@ -1,8 +1,6 @@
 """What the task of text classification brings: files, models, criterion."""
 
-import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from headway.classification.reading import (
     refuse_unknown,
 )
 from headway.core.config import Sections
-from headway.core.errors import ConfigError
+from headway.core.errors import command
 from headway.core.runtime import Runtime
 from headway.labelling.data import (
     LabelledData,
@@ -28,10 +26,9 @@ from headway.labelling.data import (
     whole_words,
 )
 from headway.labelling.scores import LabelScores
-from headway.labelling.task import Example, ExamplesTask, lengths
+from headway.labelling.task import Example, ExamplesTask, LabelledTraining, lengths
 from headway.labelling.vocabulary import LabelledVocabulary, load_vocabulary
 from headway.language_models.units import LanguageText
-from headway.operations.time_budget import PlannedTraining
 from headway.runs.settings import Settings, absolute_files
 from headway.runs.task_spec import CardWords, Run, Say, Sizes, TaskSpec
 
@@ -41,23 +38,6 @@ LEAST_BATCH_TOKENS = 512
 SEEN, LEAST_PASSES, MOST_PASSES = 100_000, 8, 60
 """Texts to see where no length is given, and bounds for how often each is; half as often for a
 model that begins with another run's weights."""
-
-
-@dataclass(frozen=True)
-class ClassificationTraining(PlannedTraining):
-    """Section [training]."""
-
-    label_smoothing: float = 0.0
-    """Share of the probability that is spread over all labels."""
-    word_dropout: float = 0.1
-    """Share of tokens that are read as the unknown one, others each time (Iyyer et al. 2015)."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.word_dropout < 1:
-            raise ConfigError(
-                f"word_dropout is at least 0 and below 1; got {self.word_dropout}. Try 0.1."
-            )
 
 
 # -- data -------------------------------------------------------------------------------------
@@ -139,10 +119,7 @@ def task(settings: Settings, data: LabelledData, runtime: Runtime) -> ExamplesTa
         vocabulary.special, several=bool(vocabulary.facts.get("several")),
         smoothing=training.label_smoothing, hidden=training.word_dropout,
     )  # fmt: skip
-    return ExamplesTask(
-        criterion, data.train, data.valid, training,
-        seed=settings.runtime.seed, device=runtime.device,
-    )  # fmt: skip
+    return ExamplesTask(criterion, data.train, data.valid, settings, runtime.device)
 
 
 # -- the model card ---------------------------------------------------------------------------
@@ -150,7 +127,7 @@ def task(settings: Settings, data: LabelledData, runtime: Runtime) -> ExamplesTa
 
 def card(run: Run) -> CardWords:
     """Score the finished model on the validation texts, and word what the card says."""
-    data, place = run.data, shlex.quote(str(run.folder.path))
+    data, place = run.data, run.folder.path
     found = scored(run.trainer.eval_model, data.vocabulary, data.valid)
     for name, one in found.figures.items():
         run.say(f"validation {name}: {one.score:.2f} % [{one.low:.2f}, {one.high:.2f}]")
@@ -162,9 +139,9 @@ def card(run: Run) -> CardWords:
         scores=score_words(found),
         data=f"{len(data.train):,} texts learned from, {len(data.valid):,} validated on.",
         next_commands=[
-            f"headway predict {place} 'a text'",
-            f"headway predict {place} FILE.txt --json",
-            f"headway evaluate {place} --corpus TEST.tsv",
+            command("predict", place, "a text"),
+            command("predict", place, "FILE.txt", "--json"),
+            command("evaluate", place, "--corpus", "TEST.tsv"),
         ],
         below_use=below_use(found, run),
     )
@@ -210,7 +187,7 @@ def below_use(found: LabelScores, run: Run) -> str:
 
 SPEC: TaskSpec = TaskSpec(
     name="classification",
-    sections={"text": LanguageText, "data": ClassifiedFiles, "training": ClassificationTraining},
+    sections={"text": LanguageText, "data": ClassifiedFiles, "training": LabelledTraining},
     models=MODELS,
     default_model="cnn",
     read=read,

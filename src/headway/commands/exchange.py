@@ -72,8 +72,7 @@ def import_(
     source_language
         Of m2m100: the code of the language that the run reads.
     target_language
-        Of m2m100: the code of the language that it writes where no --tag says another; without it
-        every text needs a --tag.
+        Of m2m100: the code of the language that it writes where no --tag says another.
     """
     from inspect import signature
 

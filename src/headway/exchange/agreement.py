@@ -5,6 +5,8 @@ does greedy search write. Texts may differ where two tokens are equally likely, 
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
@@ -12,14 +14,32 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from headway.core.errors import HeadwayError
+from headway.core.disk import whole_folder
+from headway.core.errors import HeadwayError, RunError
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
+from headway.operations.shipped import refuse_undecodable
 
 TOLERANCE = 1e-3
 """Nats by which a token's log-probability may differ: a hundred times what float32 rounds off."""
 _ROWS = 16  # sentences at a time
 Ids = list[int]
+
+
+@contextmanager
+def exported_folder(folder: Path) -> Iterator[Path]:
+    """A folder to write a model into, which has its name once nothing has failed.
+
+    Raises RunError where there is one of that name with something in it.
+    """
+    refuse_undecodable(folder)
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise RunError(
+            f"an exported model gets a folder of its own; {folder} is there already. "
+            "Give another name, or remove it."
+        )
+    with whole_folder(folder) as part:
+        yield part
 
 
 @runtime_checkable

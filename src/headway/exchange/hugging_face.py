@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import safetensors.torch
 import torch
 from tokenizers import Tokenizer, processors
+from torch import Tensor
 
 from headway.core.embedding import sinusoids
 from headway.core.errors import ConfigError, HeadwayError
@@ -21,7 +22,7 @@ from headway.core.search import METHODS
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.exchange.agreement import Ids, batches, padded
-from headway.exchange.checkpoints import ACTIVATIONS
+from headway.exchange.checkpoints import ACTIVATIONS, CONFIG, TOKENIZER_CONFIG, WEIGHTS
 from headway.exchange.marian_weights import POSITIONS, sines_first, to_theirs
 
 LEAST_POSITIONS = 1024
@@ -115,10 +116,9 @@ def write_model(
         "suppress_tokens": list(special.unwritten),
         **generation,
     }
-    write_json(folder / "config.json", described)
+    write_json(folder / CONFIG, described)
     write_json(folder / "generation_config.json", search)
-    content = safetensors.torch.save(weights, metadata={"format": "pt"})
-    (folder / "model.safetensors").write_bytes(content)
+    write_weights(folder, weights)
 
 
 def description(config: TransformerConfig, n_tokens: int, family: Family) -> dict[str, Any]:
@@ -177,27 +177,42 @@ def write_tokenizer(
     A tokenizer.json gets a rule that puts the end marker behind each text; the files of a Marian
     model stay as they are.
     """
-    file = folder / "tokenizer.json"
-    described: dict[str, Any] = {"model_max_length": max(longest + 1, LEAST_POSITIONS)}
-    if file.exists():
-        tokenizer = Tokenizer.from_file(str(file))
+    positions = max(longest + 1, LEAST_POSITIONS)
+    if (folder / "tokenizer.json").exists():
         roles = {"pad": special.padding, "unk": special.unknown, "eos": special.end}
         if special.begin is not None:
             roles["bos"] = special.begin
-        named = {role: tokenizer.id_to_token(i) for role, i in roles.items()}
-        tokenizer.post_processor = processors.TemplateProcessing(
-            single=f"$A {named['eos']}", special_tokens=[(named["eos"], special.end)]
-        )
-        tokenizer.save(str(file), pretty=False)
-        described |= {f"{role}_token": token for role, token in named.items()}
-        described |= {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "model_input_names": ["input_ids", "attention_mask"],
-            "clean_up_tokenization_spaces": False,
-        }
+        write_markers(folder, roles, "$A eos", longest=positions)
     else:
-        described |= {"tokenizer_class": "MarianTokenizer", **languages}
-    write_json(folder / "tokenizer_config.json", described)
+        told = {"model_max_length": positions, "tokenizer_class": "MarianTokenizer", **languages}
+        write_json(folder / TOKENIZER_CONFIG, told)
+
+
+def write_markers(folder: Path, roles: Mapping[str, int], around: str, *, longest: int) -> None:
+    """Have a tokenizer.json put markers around a text, and tokenizer_config.json name them: their
+    ids by their `roles`, which stand `around` a text `$A`."""
+    file = str(folder / "tokenizer.json")
+    tokenizer = Tokenizer.from_file(file)
+    names: dict[str, Any] = {role: tokenizer.id_to_token(i) for role, i in roles.items()}
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=" ".join(names.get(one, one) for one in around.split()),
+        special_tokens=[(names[one], roles[one]) for one in around.split() if one in roles],
+    )
+    tokenizer.save(file, pretty=False)
+    told = {
+        **{f"{role}_token": name for role, name in names.items()},
+        "model_max_length": longest,
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "model_input_names": ["input_ids", "attention_mask"],
+        "clean_up_tokenization_spaces": False,
+    }
+    write_json(folder / TOKENIZER_CONFIG, told)
+
+
+def write_weights(folder: Path, weights: dict[str, Tensor]) -> None:
+    """As `transformers` wants them."""
+    content = safetensors.torch.save(weights, metadata={"format": "pt"})
+    (folder / WEIGHTS).write_bytes(content)
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:
@@ -206,23 +221,29 @@ def write_json(path: Path, values: Mapping[str, Any]) -> None:
     path.write_text(f"{text}\n", encoding="utf-8")
 
 
+def opened_by_transformers(folder: Path, kind: str) -> tuple[Any, Any]:
+    """The model in a folder as a `kind` of `transformers`, such as AutoModel, and its tokenizer."""
+    import transformers
+    from transformers.utils import logging
+
+    shows_progress = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    kinds = (getattr(transformers, kind), transformers.AutoTokenizer)
+    model, tokenizer = (one.from_pretrained(folder, local_files_only=True) for one in kinds)
+    if shows_progress:
+        logging.enable_progress_bar()
+    return model.eval(), tokenizer
+
+
 class InTransformers:
     """A model in such a folder: a `headway.exchange.agreement.ForeignModel`."""
 
     def __init__(self, folder: Path, special: SpecialIds) -> None:
         import transformers
-        from transformers.utils import logging
 
-        shows_progress = logging.is_progress_bar_enabled()
-        logging.disable_progress_bar()
         self.name = f"transformers {transformers.__version__}"
         self._special = special
-        self._model = transformers.AutoModelForSeq2SeqLM.from_pretrained(
-            folder, local_files_only=True
-        ).eval()
-        self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        if shows_progress:
-            logging.enable_progress_bar()
+        self._model, self._tokenizer = opened_by_transformers(folder, "AutoModelForSeq2SeqLM")
 
     def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[list[float]]:
         """See `ForeignModel`."""

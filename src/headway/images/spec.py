@@ -156,11 +156,8 @@ def build(settings: Settings, classes: Classes) -> nn.Module:
 
 def task(settings: Settings, data: LabelledData, runtime: Runtime) -> ExamplesTask:
     """What the training loop asks for."""
-    return ExamplesTask(
-        PictureCriterion(data.vocabulary, settings.training),
-        data.train, data.valid, settings.training,
-        seed=settings.runtime.seed, device=runtime.device,
-    )  # fmt: skip
+    criterion = PictureCriterion(data.vocabulary, settings.training)
+    return ExamplesTask(criterion, data.train, data.valid, settings, runtime.device)
 
 
 def card(run: Run) -> CardWords:

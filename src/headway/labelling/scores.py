@@ -130,21 +130,9 @@ def by_example(
     return SentenceStatistics(counts, formula, Resampling())
 
 
-def bootstrapped(
-    counts: Float[np.ndarray, "examples numbers"], formula: Callable[[Counted], Counted]
-) -> Score:
-    """The same with its interval, examples drawn with replacement."""
-    return with_interval(by_example(counts, formula))
-
-
 def mean_right(counts: Counted) -> Counted:
     """The share that is right, in percent, of how many are and how many there are."""
     return np.asarray(100.0 * counts[:, 0] / counts[:, 1])
-
-
-def _statistics(right: NDArray[Any], counts: Counted) -> dict[str, SentenceStatistics]:
-    each = np.stack([right, np.ones(len(right))], 1)
-    return {"accuracy": by_example(each, mean_right), "f1": by_example(counts, macro_f1)}
 
 
 def f1_of(right: NDArray[Any], said: NDArray[Any], there: NDArray[Any]) -> Counted:
@@ -206,28 +194,23 @@ def one_label_scores(
     labels: Sequence[str],
 ) -> LabelScores:
     """Of examples with one label each, by their numbers, and what a model holds of all labels."""
-    said, n = probs.argmax(1), len(there)
+    said = probs.argmax(1)
     marked = np.eye(len(labels))
     counts = _counts(marked[there], marked[said])
     matrix = np.zeros((len(labels), len(labels)), int)
     np.add.at(matrix, (there, said), 1)
-    right = there == said
-    figures = {
-        "accuracy": share(int(right.sum()), n),
-        "f1": bootstrapped(counts, macro_f1),
-    }
-    often = np.bincount(there, minlength=len(labels))
-    return LabelScores(
-        figures,
-        rows_of(counts, labels),
-        n,
+    right, often = there == said, np.bincount(there, minlength=len(labels))
+    return _scores(
+        right,
+        counts,
+        labels,
+        {"f1": macro_f1},
         confusion=Confusion((*labels,), tuple(tuple(row) for row in matrix.tolist())),
         calibration=calibration(probs.max(1), right),
         notes=(
             f"always {labels[int(often.argmax())]!r}, the most frequent label, would be right in "
-            f"{100 * often.max() / max(n, 1):.2f} % of cases",
+            f"{100 * often.max() / max(len(there), 1):.2f} % of cases",
         ),
-        statistics=_statistics(right, counts),
     )
 
 
@@ -242,19 +225,37 @@ def several_labels_scores(
     decision, of each label and example.
     """
     said = probs > 0.5
+    right = there == said
     counts = _counts(there.astype(float), said.astype(float))
-    figures = {
-        "accuracy": share(int((there == said).all(1).sum()), len(there)),
-        "f1": bootstrapped(counts, macro_f1),
-        "micro_f1": bootstrapped(counts, micro_f1),
-    }
     sure = np.where(said, probs, 1 - probs).ravel()
+    sureness = calibration(sure, right.ravel())
+    formulas = {"f1": macro_f1, "micro_f1": micro_f1}
+    return _scores(right.all(1), counts, labels, formulas, calibration=sureness)
+
+
+def _scores(
+    right: Bool[np.ndarray, " examples"],
+    counts: Counted,
+    labels: Sequence[str],
+    formulas: Mapping[str, Callable[[Counted], Counted]],
+    *,
+    calibration: LabelCalibration,
+    confusion: Confusion | None = None,
+    notes: tuple[str, ...] = (),
+) -> LabelScores:
+    """Of the examples that are right as a whole, and each label's counts; `formulas` beside
+    accuracy."""
+    n = len(right)
+    tested = {name: by_example(counts, formula) for name, formula in formulas.items()}
+    figures = {name: with_interval(one) for name, one in tested.items()}
     return LabelScores(
-        figures,
+        {"accuracy": share(int(right.sum()), n), **figures},
         rows_of(counts, labels),
-        len(there),
-        calibration=calibration(sure, (there == said).ravel()),
-        statistics=_statistics((there == said).all(1), counts),
+        n,
+        confusion=confusion,
+        calibration=calibration,
+        notes=notes,
+        statistics={"accuracy": by_example(np.stack([right, np.ones(n)], 1), mean_right), **tested},
     )
 
 

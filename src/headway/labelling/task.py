@@ -4,6 +4,7 @@ What differs from use to use is a `Criterion`.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -12,8 +13,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from headway.core.batching import BatchStream, TokenBatches
+from headway.core.dropout import check_dropout
+from headway.core.subwords import SpecialIds
 from headway.core.training_interfaces import ALONE, Batch, TaskState, Validation
 from headway.operations.time_budget import PlannedTraining
+from headway.runs.settings import Settings
 
 Tensors = tuple[Tensor, ...]
 """What a batch is to a model and its criterion: inputs and targets, the examples on the first
@@ -57,6 +61,20 @@ class Criterion(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class LabelledTraining(PlannedTraining):
+    """Section [training] of what labels texts."""
+
+    label_smoothing: float = 0.0
+    """Share of the probability that is spread over all labels."""
+    word_dropout: float = 0.1
+    """Share of tokens that are read as the unknown one, others each time (Iyyer et al. 2015)."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_dropout(self.word_dropout, "word_dropout", remedy="Try 0.1.")
+
+
 class ExamplesTask:
     """A `headway.core.training_interfaces.Task` over examples in memory."""
 
@@ -68,18 +86,18 @@ class ExamplesTask:
         criterion: Criterion,
         train: Sequence[Example],
         valid: Sequence[Example],
-        training: PlannedTraining,
-        *,
-        seed: int,
+        settings: Settings,
         device: torch.device,
     ) -> None:
         self.criterion, self.train, self.valid = criterion, train, valid
-        self.device, self.seed, self.unit = device, seed, criterion.unit
-        self.stream = BatchStream(
-            TokenBatches([lengths(train)], batch_tokens=training.batch_tokens, seed=seed)
+        self.device, self.seed, self.unit = device, settings.runtime.seed, criterion.unit
+        learned, held = (
+            TokenBatches(
+                [lengths(some)], batch_tokens=settings.training.batch_tokens, seed=self.seed
+            )
+            for some in (train, valid)
         )
-        whole = TokenBatches([lengths(valid)], batch_tokens=training.batch_tokens, seed=seed)
-        self.valid_batches = whole.epoch(0)
+        self.stream, self.valid_batches = BatchStream(learned), held.epoch(0)
 
     def next_batch(self) -> Batch:
         """See `headway.core.training_interfaces.Task`."""
@@ -128,3 +146,12 @@ def padded(examples: Sequence[Example], padding: int) -> Tensor:
     for row, one in zip(ids, examples, strict=True):
         row[: len(one.input)] = one.input
     return torch.from_numpy(ids)
+
+
+def with_unknown(
+    ids: Tensor, special: SpecialIds, share: float, random: np.random.Generator
+) -> Tensor:
+    """Ids of which a share is the unknown one, and no marker."""
+    chosen = torch.from_numpy(random.random(ids.shape) < share)
+    markers = torch.tensor((special.padding, special.decoder_begin, special.end))
+    return ids.masked_fill(chosen & ~torch.isin(ids, markers), special.unknown)

@@ -5,19 +5,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors.torch
 import torch
-from tokenizers import Tokenizer, processors
 
-from headway.core.disk import whole_folder
-from headway.core.errors import HeadwayError, RunError
+from headway.core.errors import HeadwayError
+from headway.exchange.agreement import exported_folder
 from headway.exchange.bert import bert_config, to_bert
-from headway.exchange.checkpoints import CONFIG, TOKENIZER_CONFIG, WEIGHTS
-from headway.exchange.hugging_face import require, write_json
+from headway.exchange.checkpoints import CONFIG
+from headway.exchange.hugging_face import (
+    opened_by_transformers,
+    require,
+    write_json,
+    write_markers,
+    write_weights,
+)
 from headway.labelling.task import Example, padded
 from headway.masked_language_models.masking import mask_id
 from headway.masked_language_models.spec import SPEC
-from headway.operations.shipped import refuse_undecodable
 from headway.runs.loading import LoadedRun, open_run
 from headway.runs.task_spec import Say
 
@@ -41,19 +44,11 @@ def export_bert(run: Path, place: Path, say: Say) -> float:
     opened = open_run(SPEC, run, device="cpu", training=False)
     settings, tokens, model, _ = opened
     described = bert_config(settings.model, len(tokens), tokens.special.padding)
-    refuse_undecodable(place)
-    if place.exists() and not (place.is_dir() and not any(place.iterdir())):
-        raise RunError(
-            f"an exported model gets a folder of its own; {place} is there already. "
-            "Give another name, or remove it."
-        )
-    with whole_folder(place) as part:
+    with exported_folder(place) as part:
         write_json(part / CONFIG, described)
-        weights = to_bert(dict(model.named_parameters()), settings.model)
-        content = safetensors.torch.save(weights, metadata={"format": "pt"})
-        (part / WEIGHTS).write_bytes(content)
+        write_weights(part, to_bert(dict(model.named_parameters()), settings.model))
         tokens.save(part / "tokenizer.json")
-        write_markers(part, tokens, settings.model.max_length)
+        write_markers(part, markers(tokens), "cls $A sep", longest=settings.model.max_length)
         most = float(np.max([*differences(opened, part)]))
         if not most <= TOLERANCE:  # so NaN is no agreement
             raise HeadwayError(
@@ -74,19 +69,10 @@ def differences(opened: LoadedRun, folder: Path) -> Iterator[float]:
 
     Raises HeadwayError for one that gets other ids.
     """
-    import transformers
-    from transformers.utils import logging
-
     settings, tokens, model, _ = opened
     special, draw = tokens.special, np.random.default_rng(1)
-    shows_progress = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    other: Any = transformers.AutoModelForMaskedLM.from_pretrained(folder, local_files_only=True)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    if shows_progress:
-        logging.enable_progress_bar()
-    markers = {special.padding, special.unknown, special.decoder_begin, special.end}
-    usual = np.array([*({*range(len(tokens))} - markers - {mask_id(tokens)})])
+    other, tokenizer = opened_by_transformers(folder, "AutoModelForMaskedLM")
+    usual = np.array([*({*range(len(tokens))} - {*markers(tokens).values()})])
     rows = [draw.choice(usual, draw.integers(1, LONGEST)) for _ in range(N_TEXTS)]
     for text in tokens.decode_batch(rows):
         own = [special.decoder_begin, *tokens.encode(text), special.end]
@@ -99,25 +85,14 @@ def differences(opened: LoadedRun, folder: Path) -> Iterator[float]:
         shorter = own[: 1 + len(own) // 2]  # is padded
         ids = padded([Example(np.array(one), None) for one in (own, shorter)], special.padding)
         real = ids != special.padding
-        theirs = other.eval()(ids, attention_mask=real.long(), output_hidden_states=True)
+        theirs = other(ids, attention_mask=real.long(), output_hidden_states=True)
         features = model.get_submodule("encoder")(ids).features
         for found, expected in ((theirs.hidden_states[-1], features), (theirs.logits, model(ids))):
             yield (found - expected)[real].abs().max().item()
 
 
-def write_markers(folder: Path, tokens: Any, longest: int) -> None:
-    """Have the tokenizer put the run's markers around a text, and know the mask."""
-    tokenizer, special = Tokenizer.from_file(str(folder / "tokenizer.json")), tokens.special
-    cls, sep = special.decoder_begin, special.end
-    ids = {"pad": special.padding, "unk": special.unknown, "cls": cls, "sep": sep}
-    ids["mask"] = mask_id(tokens)
-    names = {role: tokenizer.id_to_token(i) for role, i in ids.items()}
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single=f"{names['cls']} $A {names['sep']}",
-        special_tokens=[(names["cls"], cls), (names["sep"], sep)],
-    )
-    tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
-    described: dict[str, Any] = {f"{role}_token": name for role, name in names.items()}
-    described |= {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": longest}
-    described["model_input_names"] = ["input_ids", "attention_mask"]
-    write_json(folder / TOKENIZER_CONFIG, described)
+def markers(tokens: Any) -> dict[str, int]:
+    """The ids of a run's markers, by what they are called there."""
+    special = tokens.special
+    ids = {"pad": special.padding, "unk": special.unknown, "cls": special.decoder_begin}
+    return {**ids, "sep": special.end, "mask": mask_id(tokens)}

@@ -6,17 +6,14 @@ from pathlib import Path
 
 import torch
 
-from headway.core.config import Sections
 from headway.core.errors import ConfigError
-from headway.core.run_folder import RunFolder
 from headway.exchange.bert import BERT, ROBERTA, BertCheckpoint, BertFamily
 from headway.exchange.pretrained_tokenizers import read_pretrained
 from headway.masked_language_models.model import MaskedLanguageModel
 from headway.masked_language_models.spec import SPEC, next_commands
 from headway.nn.encoder import EncoderConfig
 from headway.operations.locks import Say
-from headway.runs.imported import ImportedModel, ImportedRun, write_imported
-from headway.runs.settings import Settings
+from headway.runs.imported import ImportedRun, write_imported
 
 PEAK = 1.5e-4
 """A run which goes on from it has a third of that: 5e-5, as Devlin et al. 2019 (A.3) tune it."""
@@ -24,48 +21,43 @@ SHOWN = 4
 """Names of what is left out that are said."""
 
 
-def import_of(family: BertFamily, model: Path, out: Path, say: Say) -> RunFolder:
-    """Make a finished run of a folder with a model of this family in `transformers`' format.
-
-    Raises:
-        DataError: a file is missing or damaged, or they do not go together.
-        ConfigError: the model has something that cannot be held.
-        RunError: `out` is taken.
-    """
-
-    def read(place: Path) -> ImportedRun:
-        found = BertCheckpoint(model, family)
-        config, (tokens, files) = found.config, read_pretrained(model, say)
-        refuse_unlike(found, len(tokens), tokens.special.padding)
-        weights = found.weights(len(tokens))
-        if not found.has_head:
-            head = drawn_head(config, len(tokens))
-            weights |= {f"head.{name}": tensor for name, tensor in head.items()}
-            say(
-                "its weights have no head for hidden words: one was drawn, which knows nothing. "
-                "predict needs one that was trained; embed and --init-from do not"
-            )
-        if n_left := len(found.left_out):
-            names = ", ".join(found.left_out[:SHOWN]) + (", .." if n_left > SHOWN else "")
-            say(f"{n_left} tensors left out, which a masked language model has not: {names}")
-        if n_rows := found.told.vocab_size - len(tokens):
-            say(f"{n_rows} rows of weights left out, for which the vocabulary has no piece")
-        sections: Sections = {
-            "run": {"task": SPEC.name},
-            "text": {"unit": "subwords", "vocabulary_size": len(tokens), "segmenter": "none"},
-            "model": {"type": "transformer", **vars(config)},
-            "training": {"learning_rate": PEAK, "window": config.max_length},
-        }
-        data = ImportedModel.of(
-            family.model_type, tokens, [found.path, *found.stored.files, *files]
+def read(family: BertFamily, model: Path, place: Path, say: Say) -> ImportedRun:
+    """A folder with a model of this family; see `headway.runs.imported.write_imported`."""
+    found = BertCheckpoint(model, family)
+    config, (tokens, files) = found.config, read_pretrained(model, say)
+    refuse_unlike(found, len(tokens), tokens.special.padding)
+    weights = found.weights(len(tokens))
+    if not found.has_head:
+        head = drawn_head(config, len(tokens))
+        weights |= {f"head.{name}": tensor for name, tensor in head.items()}
+        say(
+            "its weights have no head for hidden words: one was drawn, which knows nothing. "
+            "predict needs one that was trained; embed and --init-from do not"
         )
-        title = f"Masked language model, imported from {family.model_type}"
-        return ImportedRun(data, Settings.of(sections, SPEC), weights, title, next_commands(place))
+    if n_left := len(found.left_out):
+        names = ", ".join(found.left_out[:SHOWN]) + (", .." if n_left > SHOWN else "")
+        say(f"{n_left} tensors left out, which a masked language model has not: {names}")
+    if n_rows := found.told.vocab_size - len(tokens):
+        say(f"{n_rows} rows of weights left out, for which the vocabulary has no piece")
+    return ImportedRun(
+        family.model_type,
+        SPEC,
+        tokens,
+        [found.path, *found.stored.files, *files],
+        {
+            "text": {"unit": "subwords", "vocabulary_size": len(tokens), "segmenter": "none"},
+            "model": vars(config),
+            "training": {"learning_rate": PEAK, "window": config.max_length},
+        },
+        weights,
+        f"Masked language model, imported from {family.model_type}",
+        next_commands(place),
+    )
 
-    return write_imported(model, out, say, read)
 
-
-import_bert, import_roberta = partial(import_of, BERT), partial(import_of, ROBERTA)
+import_bert, import_roberta = (
+    partial(write_imported, partial(read, family)) for family in (BERT, ROBERTA)
+)
 
 
 def refuse_unlike(found: BertCheckpoint, n_tokens: int, padding: int) -> None:

@@ -94,10 +94,8 @@ def task(settings: Settings, data: texts.Texts, runtime: Runtime) -> ExamplesTas
     train, valid = (
         Windows(some["text"].ids, special, training.window) for some in (data.train, data.valid)
     )
-    return ExamplesTask(
-        criterion(settings, data.vocabulary), train, valid.spread(training.valid_tokens), training,
-        seed=settings.runtime.seed, device=runtime.device,
-    )  # fmt: skip
+    asked, held = criterion(settings, data.vocabulary), valid.spread(training.valid_tokens)
+    return ExamplesTask(asked, train, held, settings, runtime.device)
 
 
 def next_commands(place: Path) -> list[str]:

@@ -2,33 +2,51 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
+from headway.core.config import Sections, merge
 from headway.core.disk import checksum
 from headway.core.run_folder import RunFolder
 from headway.core.tensor_files import save_tensors
 from headway.operations.locks import Say
 from headway.operations.shipped import only_writer_of_run, refuse_undecodable
 from headway.runs.settings import Settings
+from headway.runs.task_spec import TaskSpec
 from headway.runs.train import write_record
 
 
 @dataclass(frozen=True)
-class ImportedModel:
-    """Where a model is from: a `headway.runs.task_spec.Data` without examples."""
+class ImportedRun:
+    """All that is written of one, once everything was checked: a `headway.runs.task_spec.Data`
+    without examples."""
 
     kind: str
     """As `headway import` calls it."""
+    spec: TaskSpec
     vocabulary: Any
-    checksums: Mapping[str, str]
+    files: Sequence[Path]
+    """All that was read."""
+    sections: Sections
+    """What config.toml says beside the defaults."""
+    weights: Mapping[str, Tensor]
+    title: str
+    use: Sequence[str]
+    """Commands, for the card."""
 
-    @classmethod
-    def of(cls, kind: str, vocabulary: Any, files: Sequence[Path]) -> "ImportedModel":
-        """From these files."""
-        return cls(kind, vocabulary, {str(file): checksum(file) for file in files})
+    @cached_property
+    def checksums(self) -> dict[str, str]:
+        """See `headway.runs.task_spec.Data`."""
+        return {str(file): checksum(file) for file in self.files}
+
+    @property
+    def settings(self) -> Settings:
+        """Of a Transformer. Raises ConfigError for what the task does not allow."""
+        usual: Sections = {"run": {"task": self.spec.name}, "model": {"type": "transformer"}}
+        return Settings.of(merge(usual, self.sections), self.spec)
 
     def record(self) -> dict[str, Any]:
         """What data.json says."""
@@ -38,26 +56,13 @@ class ImportedModel:
         """What the task reads it from."""
         self.vocabulary.save(folder.tokenizer)
 
-
-@dataclass(frozen=True)
-class ImportedRun:
-    """All that is written of one, once everything was checked."""
-
-    data: ImportedModel
-    settings: Settings
-    weights: Mapping[str, Tensor]
-    title: str
-    use: Sequence[str]
-    """Commands, for the card."""
-
     def card(self) -> str:
         """README.md."""
-        sums = self.data.checksums.items()
-        files = "\n".join(f"- `{name}` (sha256 {sum_})" for name, sum_ in sums)
+        files = "\n".join(f"- `{name}` (sha256 {sum_})" for name, sum_ in self.checksums.items())
         use = "\n".join(self.use)
         return f"""# {self.title}
 
-A model of {len(self.data.vocabulary):,} sub-words; every setting is in `config.toml`. It was not
+A model of {len(self.vocabulary):,} sub-words; every setting is in `config.toml`. It was not
 trained here and has not been scored here; its license and its makers are those of the files below.
 
 {files}
@@ -71,20 +76,25 @@ trained here and has not been scored here; its license and its makers are those 
 
 
 def write_imported(
-    model: Path, out: Path, say: Say, read: Callable[[Path], ImportedRun]
+    read: Callable[[Path, Path, Say], ImportedRun], model: Path, out: Path, say: Say
 ) -> RunFolder:
-    """Write what `read` makes of the folder `model` for a run in a place; nothing where it fails.
+    """Make a finished run of a folder with a model in `transformers`' format. `read` checks all of
+    it, given that folder and where the run will be; nothing is written where that fails.
 
-    Raises RunError where `out` is taken, and what `read` raises.
+    Raises:
+        DataError: a file is missing or damaged, or they do not go together.
+        ConfigError: the model has something that cannot be held.
+        RunError: `out` is taken.
     """
     refuse_undecodable(model.absolute())
     with only_writer_of_run(out, say) as folder:
         folder.refuse_taken()
-        found = read(folder.path)
-        write_record(folder, found.data, None)
-        found.data.save_vocabulary(folder)
-        folder.write_settings(found.settings.sections())
+        found = read(model, folder.path, say)
+        sections = found.settings.sections()
+        write_record(folder, found, None)
+        found.save_vocabulary(folder)
+        folder.write_settings(sections)
         save_tensors(found.weights, folder.model)
         folder.write_card(found.card())
-        folder.finish(found.settings.sections())
+        folder.finish(sections)
     return folder

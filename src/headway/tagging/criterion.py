@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from headway.core.subwords import SpecialIds
 from headway.core.training_interfaces import Validation
-from headway.labelling.task import Example, Tensors, padded
+from headway.labelling.task import Example, Tensors, padded, with_unknown
 from headway.tagging.model import Tagger
 from headway.tagging.pieces import padded_targets
 from headway.tagging.schemes import spans_of
@@ -41,10 +41,7 @@ class TagCriterion:
         ids = padded(examples, self.special.padding)
         starts, tags, there, features = padded_targets(examples)
         if random is not None:
-            markers = (self.special.padding, self.special.decoder_begin, self.special.end)
-            marked = torch.isin(ids, torch.tensor(markers))
-            chosen = torch.from_numpy(random.random(ids.shape) < self.hidden)
-            ids = ids.masked_fill(chosen & ~marked, self.special.unknown)
+            ids = with_unknown(ids, self.special, self.hidden, random)
             left_out = torch.from_numpy(random.random(features.shape) < self.unspelled)
             features = features.masked_fill(left_out, 0)
         return ids, starts, tags, there, features

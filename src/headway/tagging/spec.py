@@ -7,15 +7,15 @@ from typing import Any, Literal
 from torch import nn
 
 from headway.core.config import Sections
+from headway.core.dropout import check_dropout
 from headway.core.errors import ConfigError, command
 from headway.core.runtime import Runtime
 from headway.labelling.data import LabelledData, LabelledFiles
 from headway.labelling.encoders import ENCODERS, LstmConfig
-from headway.labelling.task import ExamplesTask
+from headway.labelling.task import ExamplesTask, LabelledTraining
 from headway.labelling.vocabulary import load_vocabulary
 from headway.language_models.units import LanguageText
 from headway.nn.encoder import EncoderConfig
-from headway.operations.time_budget import PlannedTraining
 from headway.runs.settings import Settings, absolute_files
 from headway.runs.task_spec import CardWords, Run, Sizes, TaskSpec, validated
 from headway.tagging.criterion import TagCriterion
@@ -32,21 +32,15 @@ BATCH_TOKENS, RATE = 1_024, 3e-3
 
 
 @dataclass(frozen=True)
-class TaggingTraining(PlannedTraining):
-    """Section [training]."""
+class TaggingTraining(LabelledTraining):
+    """Section [training]. There is no label smoothing that could be summed over all taggings."""
 
-    label_smoothing: float = 0.0
-    """None: a chain has no smoothing that could be summed over all taggings."""
-    word_dropout: float = 0.1
-    """Share of pieces that are read as the unknown one, others each time."""
     spelling_dropout: float = 0.5
     """Share of what is seen of spelling that is left out, others each time."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("word_dropout", "spelling_dropout"):
-            if not 0 <= (value := getattr(self, name)) < 1:
-                raise ConfigError(f"{name} is at least 0 and below 1; got {value}. Try 0.1.")
+        check_dropout(self.spelling_dropout, "spelling_dropout", remedy="Try 0.5.")
         if self.label_smoothing:
             raise ConfigError(
                 f"tags are learned as they are; got label_smoothing {self.label_smoothing}. Leave "
@@ -122,10 +116,7 @@ def task(settings: Settings, data: LabelledData, runtime: Runtime) -> ExamplesTa
         vocabulary.special, vocabulary.labels, scheme,
         hidden=training.word_dropout, unspelled=training.spelling_dropout,
     )  # fmt: skip
-    return ExamplesTask(
-        criterion, data.train, data.valid, training,
-        seed=settings.runtime.seed, device=runtime.device,
-    )  # fmt: skip
+    return ExamplesTask(criterion, data.train, data.valid, settings, runtime.device)
 
 
 def card(run: Run) -> CardWords:

@@ -10,14 +10,18 @@ import torch
 from tokenizers import Tokenizer
 
 from headway.core.cleaning import Report, clean
-from headway.core.disk import whole_folder
 from headway.core.errors import ConfigError, HeadwayError, RunError
 from headway.core.subwords import Subwords
 from headway.core.transformer import Transformer
 from headway.corpora.corpus import read_pairs
 from headway.exchange import ctranslate2, hugging_face
-from headway.exchange.agreement import Agreement, ForeignModel, Ids, agreement
-from headway.operations.shipped import refuse_undecodable
+from headway.exchange.agreement import (
+    Agreement,
+    ForeignModel,
+    Ids,
+    agreement,
+    exported_folder,
+)
 from headway.runs.loading import LoadedRun, open_run
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
@@ -155,13 +159,7 @@ def exported(opened: LoadedRun, folder: Path, write: Write, say: Say) -> Agreeme
         RunError: there is a folder of that name with something in it.
         HeadwayError: the two differ.
     """
-    refuse_undecodable(folder)
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise RunError(
-            f"an exported model gets a folder of its own; {folder} is there already. "
-            "Give another name, or remove it."
-        )
-    with whole_folder(folder) as part:
+    with exported_folder(folder) as part:
         return write_checked(opened, part, write, say)
 
 

@@ -3,14 +3,13 @@
 import json
 import re
 import shlex
-from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tokenizers import Tokenizer
 
-from headway.core.config import Sections
 from headway.core.errors import DataError
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
@@ -23,12 +22,11 @@ from headway.exchange.checkpoints import (
 )
 from headway.exchange.m2m100 import LANGUAGE_CODES, M2m100Config
 from headway.operations.locks import Say
-from headway.runs.imported import ImportedModel, ImportedRun, write_imported
-from headway.runs.settings import Settings
+from headway.runs.imported import ImportedRun, write_imported
 from headway.tokenizers import tokenizer_files
 from headway.tokenizers.multilingual import KnownLanguages, MultilingualPieces
 from headway.tokenizers.sentencepieces import LIST, SentencePieces, read_file
-from headway.translation.marian_runs import refuse_other_ids
+from headway.translation.marian_runs import pieces_as_they_are, refuse_other_ids
 from headway.translation.spec import SPEC
 
 PIECES, ONE_FILE, NAMED = "sentencepiece.bpe.model", "tokenizer.json", "special_tokens_map.json"
@@ -40,6 +38,49 @@ _CODES = {LIST: re.compile(r"__([a-z]{2,3})__"), ONE_FILE: re.compile(r"([a-z]{3
 """Tokens that are languages, by the file that has the others."""
 
 
+def read(
+    source_language: str, target_language: str, model: Path, place: Path, say: Say
+) -> ImportedRun:
+    """A folder with an M2M-100 or NLLB; see `headway.runs.imported.write_imported`. Raises
+    ConfigError, too, where it does not know a language, or SentencePiece is missing."""
+    path = model / CONFIG
+    described = M2m100Config.read(path)
+    stored = StoredWeights.of_folder(model, "M2M100ForConditionalGeneration")
+    config = described.as_transformer(path)
+    described.refuse_other_tensors(stored.shapes, config, stored.files[0])
+    vocabulary = read_vocabulary(model, described, source_language, target_language)
+    source, target = vocabulary.languages.source, vocabulary.languages.target
+    others = [code for code in vocabulary.languages.ids if code != target]
+    say(f"it reads {source} and writes {target}, or one of {len(others)} others by --tag")
+    if described.tied != described.all_one:
+        say(UNSCALED)
+    run, files = shlex.quote(str(place)), f"--source MINE.{source} --target MINE.{target}"
+    return ImportedRun(
+        "m2m100",
+        SPEC,
+        vocabulary,
+        [path, *stored.files, *vocabulary_files(model)],
+        {
+            "text": pieces_as_they_are(vocabulary),
+            "data": {
+                "max_length": described.max_position_embeddings - 2,
+                "tags": ("", *others),
+                "source_language": source,
+                "target_language": target,
+            },
+            "model": asdict(config),
+            "training": {"learning_rate": PEAK, "batch_tokens": BATCH_TOKENS},
+        },
+        described.from_theirs(stored.load(), config, stored.files[0]),
+        f"{source} -> {target}, imported from an M2M-100",
+        [
+            f"echo 'a sentence' | headway translate {run}",
+            f"echo 'a sentence' | headway translate {run} --tag {others[0]}",
+            f"headway train --init-from {run} --training.lora-rank 8 {files} --out NEW",
+        ],
+    )
+
+
 def import_m2m100(
     model: Path,
     out: Path,
@@ -47,64 +88,9 @@ def import_m2m100(
     source_language: str = "",
     target_language: str = "",
 ) -> RunFolder:
-    """Make a finished run of a folder with an M2M-100 or NLLB in `transformers`' format.
-
-    Raises:
-        DataError: a file is missing or damaged, or they do not go together.
-        ConfigError: the model has something that cannot be held, it does not know a language, or
-            SentencePiece is missing.
-        RunError: `out` is taken.
-    """
-
-    def read(place: Path) -> ImportedRun:
-        path = model / CONFIG
-        described = M2m100Config.read(path)
-        stored = StoredWeights.of_folder(model, "M2M100ForConditionalGeneration")
-        config = described.as_transformer(path)
-        described.refuse_other_tensors(stored.shapes, config, stored.files[0])
-        vocabulary = read_vocabulary(model, described, source_language, target_language)
-        source, target = vocabulary.languages.source, vocabulary.languages.target
-        others = [code for code in vocabulary.languages.ids if code != target]
-        sections: Sections = {
-            "run": {"task": SPEC.name},
-            "text": {
-                "algorithm": "sentencepiece", "vocabulary_size": len(vocabulary), "codes": "keep",
-            },
-            "data": {
-                "max_length": described.max_position_embeddings - 2,
-                "tags": ("", *others),
-                "source_language": source,
-                "target_language": target,
-            },
-            "model": {"type": "transformer", **asdict(config)},
-            "training": {"learning_rate": PEAK, "batch_tokens": BATCH_TOKENS},
-        }  # fmt: skip
-        settings = Settings.of(sections, SPEC)
-        say(f"it reads {source} and writes {target}, or one of {len(others)} others by --tag")
-        if described.tied != described.all_one:
-            say(UNSCALED)
-        weights = described.from_theirs(stored.load(), config, stored.files[0])
-        files = [path, *stored.files, *vocabulary_files(model)]
-        return ImportedRun(
-            ImportedModel.of("m2m100", vocabulary, files),
-            settings,
-            weights,
-            f"{source} -> {target}, imported from an M2M-100",
-            use(place, source, target, others),
-        )
-
-    return write_imported(model, out, say, read)
-
-
-def use(place: Path, source: str, target: str, others: Sequence[str]) -> list[str]:
-    """Commands for the card."""
-    run = shlex.quote(str(place))
-    return [
-        f"echo 'a sentence' | headway translate {run}",
-        f"echo 'a sentence' | headway translate {run} --tag {others[0]}",
-        f"headway train --init-from {run} --training.lora-rank 8 --source MINE.{source} "
-        f"--target MINE.{target} --out NEW",
-    ]
+    """See `headway.runs.imported.write_imported`; with the languages that the run reads, and writes
+    where no tag says another."""
+    return write_imported(partial(read, source_language, target_language), model, out, say)
 
 
 def vocabulary_files(model: Path) -> list[Path]:
