@@ -36,7 +36,7 @@ def measured(run: Path, corpus: Path, n_texts: int) -> dict[str, Any]:
         if test is None or free is None:
             continue
         falls = {**test.falls, "gradient, norms free": free.falls[GRADIENT]}
-        found[str(k)] = DeletionTest(falls, k, test.n_short).as_dict()
+        found[str(k)] = DeletionTest(falls, k).as_dict()
         print(f"  {test.told()}; gradient with norms free {Fall.of(free.falls[GRADIENT])}")
     return found
 

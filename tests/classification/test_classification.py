@@ -1,5 +1,8 @@
 """A text in, its label out: the whole way by the command line."""
 
+import csv
+import gzip
+import io
 import json
 from pathlib import Path
 
@@ -103,6 +106,7 @@ def test_a_model_that_is_no_better_than_one_label_is_below_use(tmp_path):
     assert finished.status == 0, finished.err
     assert "THIS MODEL IS BELOW USE: it is right in" in finished.err
     assert "always says the most frequent label" in finished.err
+    assert "--preset" not in finished.err, "there is none"
 
 
 @pytest.mark.parametrize(
@@ -130,8 +134,9 @@ def test_more_that_is_refused(tmp_path):
         (("--valid-corpus", str(other)), "line 2 of"),
         (("--valid-corpus", str(file)), "what is validated on must not be learned from"),
         (("--text-column", "review", "--valid-corpus", str(other)), "'review'"),
-        (("--training.word-dropout", "1.5"), "word_dropout is at least 0 and below 1; got 1.5"),
+        (("--training.word-dropout", "1.5"), "word_dropout must be at least 0 and below 1"),
         (("--model.pooling", "last"), "pooling"),
+        (("--preset", "small"), "the task classification has no presets; got --preset small"),
     ):
         refused = train(file, tmp_path / "run", *flags)
         assert refused.status == 2, flags
@@ -164,6 +169,56 @@ def test_a_text_a_file_and_lines_get_their_label_and_all_probabilities(run, tmp_
     assert [one["label"] for one in told] == ["sea", None, "fruit"]
     assert len(told[0]["labels"]) == 4
     assert sum(one["prob"] for one in told[0]["labels"]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("labelled_too", [True, False])
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.csv.gz"])
+def test_of_files_with_columns_the_texts_alone_are_read(run, tmp_path, name, labelled_too):
+    texts = ['the "apple", a plum', "ship\nand sail", ""]
+    rows = [{"text": text} | ({"label": "city"} if labelled_too else {}) for text in texts]
+    buffer = io.StringIO()
+    if ".csv" in name:
+        table = csv.DictWriter(buffer, [*rows[0]])
+        table.writeheader()
+        table.writerows(rows)
+    else:
+        buffer.writelines(f"{json.dumps(row)}\n" for row in rows)
+    content = buffer.getvalue().encode()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    told = json.loads(command("predict", str(run), str(tmp_path / name), "--json").out)
+    alone = [json.loads(command("predict", str(run), text, "--json").out) for text in texts]
+    assert [one["text"] for one in told["predictions"]] == texts
+    for found, expected in zip(told["predictions"], alone, strict=True):
+        assert found["label"] == expected["predictions"][0]["label"]
+        assert [one["prob"] for one in found["labels"]] == pytest.approx(
+            [one["prob"] for one in expected["predictions"][0]["labels"]], abs=1e-5
+        )
+    lines = command("predict", str(run), str(tmp_path / name), "--top", "1").out.splitlines()
+    assert [line.split("\t")[-1] for line in lines] == ['the "apple", a plum', "ship and sail", ""]
+
+
+def test_columns_are_called_as_in_what_the_run_learned_from(run, tmp_path):
+    (tmp_path / "t.csv").write_text("review,stars\nthe apple,5\n", encoding="utf-8")
+    refused = command("predict", str(run), str(tmp_path / "t.csv"))
+    assert (refused.status, refused.out) == (2, "")
+    assert "begins with review, stars. Mend it, or call its texts 'text'" in refused.err
+    (tmp_path / "t.jsonl").write_text('{"review": "the apple"}\n', encoding="utf-8")
+    refused = command("predict", str(run), str(tmp_path / "t.jsonl"))
+    assert (refused.status, refused.out) == (2, "")
+    assert "an object with 'text' (a string); line 1 of" in refused.err
+    rows = "".join(f"{label},{text}\n" for label, text in labelled(40))
+    (tmp_path / "named.csv").write_text(f"stars,review\n{rows}", encoding="utf-8")
+    named = ("--text-column=review", "--label-column=stars")
+    trained = train(tmp_path / "named.csv", tmp_path / "run", *named, model_type="bag")
+    assert trained.status == 0, trained.err
+    found = command("predict", str(tmp_path / "run"), str(tmp_path / "t.csv"), "--top", "1").out
+    assert found.rstrip("\n").split("\t")[-1] == "the apple"
+
+
+def test_products_are_of_float32_alone(run):
+    refused = command("predict", str(run), "ship", "--runtime.precision", "bf16")
+    assert (refused.status, refused.out) == (2, "")
+    assert "bf16" in refused.err
 
 
 def test_a_label_in_front_of_a_text_is_not_read_as_a_word_of_it(run, tmp_path):
@@ -203,7 +258,10 @@ def test_evaluation_refuses_what_it_cannot_score(run, tmp_path):
         ((str(run), "--corpus", str(unknown)), "has 'land', which is none of city, fruit"),
         ((str(run),), "--corpus is what runs that label are scored on; got none"),
         ((str(run), "--corpus", str(unknown), "--lowercase"), "got --lowercase as well"),
-        ((str(run), str(run), "--corpus", str(unknown)), "one run that labels"),
+        (
+            (str(run), str(run), "--corpus", str(unknown)),
+            "one such run is evaluated at a time",
+        ),
     ):
         refused = command("evaluate", *arguments)
         assert refused.status == 2, arguments

@@ -100,7 +100,7 @@ def test_a_bad_line_is_refused_with_its_number(tmp_path, name, text, why):
 def test_a_column_that_is_not_there_is_refused_with_the_header(tmp_path):
     file = written(tmp_path / "a.csv", "review,stars\ngood,5\n")
     with pytest.raises(
-        ConfigError, match=r"'text' is there 0 times: .* review, stars. Name .*--te"
+        ConfigError, match=r"'text' is there 0 times: .* review, stars. Mend it, or name .*--te"
     ):
         read(file)
     with pytest.raises(ConfigError, match="'x' is there 2 times"):

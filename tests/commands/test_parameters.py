@@ -85,6 +85,8 @@ def test_a_model_that_counts_says_what_it_can(capsys):
     ("arguments", "told"),
     [
         (["huge"], "Presets: tiny"),
+        (["huge"], "(language-model); tiny, small (masked-language-model)."),
+        (["small", "--task", "classification"], "Presets: none of the task classification."),
         (["lstm", "--task", "translation"], "(translation)"),
         (["tiny", "--length", "0"], "--length is a number of at least 1"),
         (["tiny", "--model.type", "bytenet"], "--preset tiny is for --model.type transformer"),

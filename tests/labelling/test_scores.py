@@ -11,13 +11,14 @@ from sklearn.metrics import (
 )
 
 from headway.labelling.scores import (
-    bootstrapped,
+    by_example,
     calibration,
     macro_f1,
     one_label_scores,
     several_labels_scores,
     share,
 )
+from headway.metrics.corpus_scores import with_interval
 
 LABELS = ("a", "b", "c", "d", "e")
 
@@ -83,7 +84,7 @@ def test_an_f1_has_the_interval_of_a_bootstrap_over_examples():
 def test_what_is_resampled_is_an_example_not_a_label():
     """Two that are wholly right and two that are wholly wrong: F1 of a resample may be 0 or 100."""
     counts = np.array([[1.0, 1, 1], [1, 1, 1], [0, 1, 1], [0, 1, 1]])
-    found = bootstrapped(counts, macro_f1)
+    found = with_interval(by_example(counts, macro_f1))
     assert (found.low, found.score, found.high) == (0, 50, 100)
 
 

@@ -168,6 +168,12 @@ def test_a_words_vector_knows_both_sides_and_the_last_layer_is_the_encoders(run)
     assert written.status == 2
 
 
+def test_what_it_goes_with_is_told_where_it_cannot_be_looked_at(run):
+    refused = command("inspect", str(run), "the [MASK] sat")
+    assert (refused.status, refused.out) == (2, "")
+    assert "which goes with headway embed, evaluate, export, predict." in refused.err
+
+
 def test_errors_say_rule_and_remedy(run, corpus, tmp_path):
     refused = command("predict", str(run), "the cat eats fish")
     assert refused.status == 2

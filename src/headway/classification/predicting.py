@@ -3,33 +3,23 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from headway.classification.criterion import AT_ONCE, probabilities, scored
-from headway.classification.reading import SEVERAL, read_labelled, refuse_unknown
+from headway.classification.reading import SEVERAL, read_labelled, read_texts, refuse_unknown
 from headway.classification.spec import SPEC, examples_of
 from headway.core.errors import DataError
-from headway.core.runtime import Device
-from headway.labelling.predictions import Answer, Asked
+from headway.labelling.predictions import Answer, Asked, OpenedLabeller
 from headway.labelling.scores import LabelScores
 from headway.labelling.task import Example
-from headway.runs.loading import LoadedRun, open_run
 
 
-class TextClassifier(NamedTuple):
+class TextClassifier(OpenedLabeller):
     """A `headway.labelling.predictions.Predictor`."""
 
-    opened: LoadedRun
-
-    @classmethod
-    def load(
-        cls, run: Path, *, device: Device = "auto", precision: str = "auto"
-    ) -> "TextClassifier":
-        """Open a run; it computes in float32 whatever the `precision`."""
-        return cls(open_run(SPEC, run, device=device, training=False))
+    spec = SPEC
 
     def probabilities(self, texts: Sequence[str]) -> Float[np.ndarray, "texts labels"]:
         """Of each label, for each text."""
@@ -39,7 +29,10 @@ class TextClassifier(NamedTuple):
 
     def answers(self, asked: Asked, lines: Iterator[str]) -> Iterator[Answer]:
         """The label of each text (of several those that are likelier than not), and how likely the
-        likeliest are; a blank line stays blank."""
+        likeliest are; a blank line stays blank. Files with columns are read as in training, but for
+        their labels."""
+        if asked.file:
+            lines = read_texts(asked.file, self.opened.settings.data) or lines
         while texts := [*islice(lines, AT_ONCE)]:
             self.refuse_labelled(texts[0])
             for text, probs in zip(texts, self.probabilities(texts), strict=True):
@@ -61,16 +54,15 @@ class TextClassifier(NamedTuple):
     def answer(self, text: str, probs: Float[np.ndarray, " labels"], top: int) -> Answer:
         """Of one text."""
         vocabulary = self.opened.vocabulary
-        ranked = np.argsort(-probs, kind="stable")
-        likeliest = [(vocabulary.labels[i], float(probs[i])) for i in ranked[: top or None]]
-        said = vocabulary.labels[ranked[0]]
-        label = said
+        likeliest = self.likeliest(probs, top)
+        label = said = likeliest[0]["label"]
         if vocabulary.facts.get("several"):
             label = [vocabulary.labels[i] for i in np.flatnonzero(probs > 0.5)]
             said = SEVERAL.join(label)
-        each = " ".join(f"{name} {prob:.4f}" for name, prob in likeliest)
-        listed = [{"label": name, "prob": prob} for name, prob in likeliest]
-        return Answer(f"{said}\t{each}\t{text}", {"text": text, "label": label, "labels": listed})
+        each = " ".join(f"{one['label']} {one['prob']:.4f}" for one in likeliest)
+        told = {"text": text, "label": label, "labels": likeliest}
+        line = " ".join(text.splitlines())
+        return Answer(f"{said}\t{each}\t{line}", told)
 
 
 def evaluated(run: Path, files: Sequence[Path]) -> LabelScores:

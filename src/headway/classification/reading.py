@@ -7,7 +7,7 @@ file is label TAB text. `.gz` behind any of them. Several labels of a text stand
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +20,6 @@ from headway.runs.task_spec import Say
 SEVERAL = "|"
 RARE = 20
 """A label is rare where the most frequent one has over so many times its texts."""
-_COLUMNS = "text", "label"
 _NOT_TEXTS = 0.5
 """Where more than this share of many texts has a label of its own, labels and texts are swapped."""
 
@@ -53,16 +52,8 @@ def read_labelled(paths: Sequence[Path], how: ClassifiedFiles) -> list[LabelledT
     """
     found = list[LabelledText]()
     for path in paths:
-        named = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-        kind = named.suffix.lower()
-        if kind in (".jsonl", ".ndjson"):
-            rows = _of_json(path, how)
-        elif kind == ".csv" or (kind == ".tsv" and (how.text_column or how.label_column)):
-            rows = _of_table(path, how, "," if kind == ".csv" else "\t")
-        else:
-            rows = _of_lines(path)
         before = len(found)
-        for place, labels, text in rows:
+        for place, labels, text in _in_columns(path, how, labelled=True) or _of_lines(path):
             if not text.strip():
                 raise DataError(f"a text has words; {place} has none. Leave that line out.")
             names = labels if isinstance(labels, list) else labels.split(SEVERAL)
@@ -73,6 +64,31 @@ def read_labelled(paths: Sequence[Path], how: ClassifiedFiles) -> list[LabelledT
         if len(found) == before:
             raise DataError(f"a file of labelled texts has some; {shown(path)} has blank lines.")
     return found
+
+
+def read_texts(path: Path, how: ClassifiedFiles) -> Iterator[str] | None:
+    """The texts of a file that has columns or keys, whatever labels are in it; None for any other.
+
+    Raises what `read_labelled` does but for labels, when the texts are taken.
+    """
+    rows = _in_columns(path, how, labelled=False)
+    return None if rows is None else (text for _, _, text in rows)
+
+
+def _in_columns(
+    path: Path, how: ClassifiedFiles, *, labelled: bool
+) -> Iterator[tuple[str, str | list[str], str]] | None:
+    """Place, labels (none where they are not asked for) and text; None for a file of lines."""
+    named = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    kind = named.suffix.lower()
+    wanted = {"text": how.text_column or "text"}
+    if labelled:
+        wanted["label"] = how.label_column or "label"
+    if kind in (".jsonl", ".ndjson"):
+        return _of_json(path, wanted)
+    if kind == ".csv" or (kind == ".tsv" and (how.text_column or how.label_column)):
+        return _of_table(path, wanted, "," if kind == ".csv" else "\t")
+    return None
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
@@ -96,42 +112,50 @@ def _of_lines(path: Path) -> Iterator[tuple[str, str, str]]:
         yield place, label, text
 
 
-def _of_json(path: Path, how: ClassifiedFiles) -> Iterator[tuple[str, str | list[str], str]]:
-    text, label = how.text_column or _COLUMNS[0], how.label_column or _COLUMNS[1]
+def _of_json(path: Path, wanted: Mapping[str, str]) -> Iterator[tuple[str, str | list[str], str]]:
     for place, line in _lines(path):
         if not line.strip():
             continue
         try:
             one: Any = json.loads(line)
-            found, labels = one[text], one[label]
+            found, labels = one[wanted["text"]], one[wanted["label"]] if "label" in wanted else ""
             listed = labels if isinstance(labels, list) else [labels]
             sound = isinstance(found, str) and all(isinstance(name, str | int) for name in listed)
         except (ValueError, KeyError, TypeError, RecursionError):
             sound = False
         if not sound:
+            keys = f"{wanted['text']!r} (a string)"
+            if "label" in wanted:
+                keys += f" and {wanted['label']!r} (a string, a whole number, or a list of these)"
             raise DataError(
-                f"a line is an object with {text!r} (a string) and {label!r} (a string, a whole "
-                f"number, or a list of these); {place} is {line[:60]!r}. Mend it, or name the keys "
-                "with --text-column and --label-column."
+                f"a line is an object with {keys}; {place} is {line[:60]!r}. Mend it, or "
+                f"{_other_names(wanted)}."
             )
         yield place, [str(name) for name in listed] if listed is labels else str(labels), found
 
 
-def _of_table(path: Path, how: ClassifiedFiles, delimiter: str) -> Iterator[tuple[str, str, str]]:
-    wanted = how.text_column or _COLUMNS[0], how.label_column or _COLUMNS[1]
+def _other_names(wanted: Mapping[str, str]) -> str:
+    if "label" in wanted:
+        return "name others with --text-column and --label-column"
+    return f"call its texts {wanted['text']!r}, as in what the run learned from"
+
+
+def _of_table(
+    path: Path, wanted: Mapping[str, str], delimiter: str
+) -> Iterator[tuple[str, str, str]]:
     lines = (f"{line}\n" for _, line in _lines(path))
     quoted: Any = csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
     table = csv.reader(lines, delimiter=delimiter, quoting=quoted, strict=True)
     try:
         header = [name.strip() for name in next(table, [])]
-        for name in wanted:
+        for name in wanted.values():
             if header.count(name) != 1:
                 raise ConfigError(
                     f"a column has one name of the header; {name!r} is there "
                     f"{header.count(name)} times: {shown(path)} begins with "
-                    f"{', '.join(header)[:200]}. Name others with --text-column and --label-column."
+                    f"{', '.join(header)[:200]}. Mend it, or {_other_names(wanted)}."
                 )
-        of_text, of_label = map(header.index, wanted)
+        places = {key: header.index(name) for key, name in wanted.items()}
         for row in table:
             place = f"line {table.line_num:,} of {shown(path)}"
             if not row:
@@ -141,7 +165,8 @@ def _of_table(path: Path, how: ClassifiedFiles, delimiter: str) -> Iterator[tupl
                     f"a row has a cell for each of {len(header)} columns; {place} has {len(row)}. "
                     "Put texts that have a comma between double quotes."
                 )
-            yield place, row[of_label], row[of_text].strip("\n")
+            label = row[places["label"]] if "label" in places else ""
+            yield place, label, row[places["text"]].strip("\n")
     except csv.Error as error:
         raise DataError(
             f"a table is CSV with double quotes; line {table.line_num:,} of {shown(path)} is not "

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from headway.commands.arguments import MOST_USED, group
+from headway.core.errors import ConfigError
+from headway.core.run_folder import RunFolder
 
 CONVENTIONS = group("Conventions", 1)
 Tokenizer = Literal[
@@ -34,8 +36,8 @@ class EvaluateOptions:
     calibration
         Of runs that label: how far probabilities are to be trusted, as a picture.
     corpus
-        Text file(s) for language models: perplexity per token and per word, bits per
-        character, each with what it is divided by.
+        Labelled file(s) for runs that label. Text file(s) for language models: perplexity
+        per token and per word, bits per character, each with what it is divided by.
     analogies
         File(s) of four words a line, in sections under lines such as ": family", for word
         vectors: how many are answered right, of those whose words have vectors and of all.
@@ -119,6 +121,30 @@ OF_VECTORS = ("analogies", "similarities")
 """Options that are of word vectors."""
 OF_LABELS = ("confusion", "calibration")
 """Options that are of runs which label."""
+
+
+def run_and_corpus(
+    runs: Sequence[Path], told: EvaluateOptions, *, scored: str
+) -> tuple[Path, list[Path]]:
+    """The one run, and the files, of an evaluation of what translates nothing; the run may stand
+    last, behind the files' names. `scored`: what it is of, in words.
+
+    Raises ConfigError for options that are of translators, without files, and for several runs.
+    """
+    others, corpus = given_options(told, OF_TRANSLATIONS), [*(told.corpus or ())]
+    if len(corpus) > 1 and RunFolder(corpus[-1]).config.exists():
+        runs = [*runs, corpus.pop()]
+    if others or not corpus:
+        raise ConfigError(
+            f"--corpus is what {scored} on; got {next(iter(others), 'none')}"
+            f"{' as well' if others and corpus else ''}. Try: headway evaluate RUN --corpus F"
+        )
+    if len(runs) != 1:
+        raise ConfigError(
+            f"one such run is evaluated at a time; got {len(runs)}. Several are ranked, where that "
+            f"is fair, by: headway compare {' '.join(map(str, runs))} --corpus {corpus[0]}"
+        )
+    return runs[0], corpus
 
 
 def given_options(told: EvaluateOptions, names: Sequence[str]) -> dict[str, Any]:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from headway.commands.arguments import print_json, say
 from headway.commands.evaluate_options import (
     OF_LABELS,
-    OF_TRANSLATIONS,
     EvaluateOptions,
     given_options,
+    run_and_corpus,
 )
 from headway.commands.lines import chunks_of
 from headway.core.errors import ConfigError
-from headway.core.run_folder import RunFolder
 from headway.pages import refuse_no_place
 
 if TYPE_CHECKING:
@@ -55,30 +54,14 @@ def _lines(file: Path | None, given: str | None) -> Iterator[str]:
 
 
 def evaluate_labelled(runs: Sequence[Path], told: EvaluateOptions) -> None:
-    """Score a run that labels on labelled files.
-
-    Raises ConfigError for options that are of translators, without files, and for several runs.
-    """
-    others, corpus = given_options(told, OF_TRANSLATIONS), [*(told.corpus or ())]
-    if len(corpus) > 1 and RunFolder(corpus[-1]).config.exists():
-        runs = [*runs, corpus.pop()]  # RUN was written last, behind the names of the files
-    if others or not corpus:
-        raise ConfigError(
-            "--corpus is what runs that label are scored on; got "
-            f"{next(iter(others), 'none')}{' as well' if others and corpus else ''}. Try: headway "
-            "evaluate RUN --corpus F"
-        )
-    if len(runs) != 1:
-        raise ConfigError(
-            f"one run that labels is evaluated at a time; got {len(runs)}. Several are compared "
-            f"by: headway compare {' '.join(map(str, runs))} --corpus {corpus[0]}"
-        )
+    """Score a run that labels on labelled files. Raises what `run_and_corpus` does."""
     from headway.tasks import brought_by_run
 
+    run, corpus = run_and_corpus(runs, told, scored="runs that label are scored")
     refuse_no_picture(told)
-    found: LabelScores = brought_by_run(runs[0], "evaluate labels")(runs[0], corpus)
+    found: LabelScores = brought_by_run(run, "evaluate labels")(run, corpus)
     if told.json:
-        print_json({"run": str(runs[0]), **found.as_dict()})
+        print_json({"run": str(run), **found.as_dict()})
     else:
         from headway.commands.label_tables import print_label_scores
 

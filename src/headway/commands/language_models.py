@@ -17,7 +17,7 @@ from headway.commands.arguments import (
     process_settings,
     say,
 )
-from headway.commands.evaluate_options import OF_TRANSLATIONS, EvaluateOptions, given_options
+from headway.commands.evaluate_options import EvaluateOptions, run_and_corpus
 from headway.commands.lines import chunks_of
 from headway.core.errors import ConfigError
 from headway.operations.option_errors import settled
@@ -125,29 +125,32 @@ def predict(
     top: int = 10,
     json: bool = False,
 ) -> None:
-    """The next tokens of a text, or the words of a gap in it, with their probabilities.
+    """What a run says of a text, with probabilities: its label, the tags of its words, what is
+    hidden in it; of a language model the next tokens.
 
-    Over the whole vocabulary they sum to 1. `▁` is a space in front of a word, </s> the end of the
+    Over the whole vocabulary those sum to 1. `▁` is a space in front of a word, </s> the end of the
     line.
 
     Parameters
     ----------
     run
-        Folder of a trained language model, or of word vectors: cbow fills a gap, skip-gram tells
-        what stands around a word.
+        Folder of a trained run that labels, tags, or fills [MASK]; of a language model; of word
+        vectors: cbow fills a gap, skip-gram tells what stands around a word.
     text
-        What stands before; of cbow a text with one gap, "我 是 最 _ 的 Nick"; without it, each line
-        of standard input. Beside it, any setting as a flag: --runtime.threads 1.
+        The text, or what stands before; of runs that label also a file of texts, one a line, or a
+        .csv or .jsonl with columns as in training; of cbow a text with one gap, "我 是 最 _ 的
+        Nick". Without it, each line of standard input. Beside it, any setting as a flag:
+        --runtime.threads 1.
     context
         In its stead, of skip-gram: the word around which others stand.
     top
-        How many; 0 for the whole vocabulary.
+        How many of the likeliest; 0 for all.
     json
-        Print one JSON object: {"next": [{"token", "prob"}]}; of several lines {"predictions":
-        [{"text", "next"}]}. Of word vectors "next" is "words".
+        Print one JSON object: {"predictions": [{"text", ..}]}. Of a language model, asked of one
+        text, {"next": [{"token", "prob"}]}; of word vectors "next" is "words".
     """
     if top < 0:
-        raise ConfigError(f"--top is a number of tokens, 0 for all; got {top}. Try --top 10.")
+        raise ConfigError(f"--top is how many are told, 0 for all; got {top}. Try --top 10.")
     from headway.commands.labelling import brings
 
     labels = brings(run, "predict lines")
@@ -288,33 +291,17 @@ def model_and_given(
 
 
 def evaluate_texts(runs: Sequence[Path], told: EvaluateOptions) -> None:
-    """Score some files under a run.
-
-    Raises ConfigError for options that are of translators, and for several runs.
-    """
-    others, corpus = given_options(told, OF_TRANSLATIONS), [*(told.corpus or ())]
-    if len(corpus) > 1 and corpus[-1].is_dir():
-        runs = [*runs, corpus.pop()]
-    if others or not corpus:
-        raise ConfigError(
-            "--corpus is what language models are scored on, in fp32 and by itself; got "
-            f"{next(iter(others), 'none')}{' as well' if others and corpus else ''}. Try: headway "
-            "evaluate RUN --corpus F"
-        )
-    if len(runs) > 1:
-        raise ConfigError(
-            f"one model is evaluated at a time; got {len(runs)}. Several are ranked, where that is "
-            f"fair, by: headway compare {' '.join(map(str, runs))} --corpus {corpus[0]}"
-        )
+    """Score some files under a run. Raises what `run_and_corpus` does."""
     from headway.language_models.trained import TrainedLanguageModel
 
-    found = TrainedLanguageModel.load(runs[0]).evaluate(corpus)
+    run, corpus = run_and_corpus(runs, told, scored="language models are scored")
+    found = TrainedLanguageModel.load(run).evaluate(corpus)
     if found.n_too_long:
         say(f"{found.n_too_long:,} lines of more than 1 MiB were passed over")
     if told.json:
-        print_json({"run": str(runs[0]), **found.as_dict()})
+        print_json({"run": str(run), **found.as_dict()})
     else:
-        print_evaluation(runs[0], found)
+        print_evaluation(run, found)
 
 
 def print_evaluation(run: Path, one: "Evaluation") -> None:

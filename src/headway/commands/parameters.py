@@ -67,7 +67,7 @@ def parameters(
     model
         A preset, a TOML file of settings, or the folder of a run.
     task
-        Whose preset it is: translation or language-model; otherwise the first that has one.
+        Whose preset it is, such as language-model; otherwise the first that has one.
     vocabulary
         Tokens in the vocabulary, where there is none yet (32,000 if left out: the most that train
         fits to a text).
@@ -197,10 +197,10 @@ def task_with_preset(preset: str, task: str | None) -> "TaskSpec":
     for spec in specs:
         if preset in spec.presets:
             return spec
-    known = "; ".join(f"{', '.join(spec.presets)} ({spec.name})" for spec in specs)
+    known = "; ".join(f"{', '.join(one.presets)} ({one.name})" for one in specs if one.presets)
     raise ConfigError(
         f"a model is described by a preset, a TOML file or a run; got {preset!r}, which is none. "
-        f"Presets: {known}."
+        f"Presets: {known or f'none of the task {task}'}."
     )
 
 

@@ -3,7 +3,7 @@
 import dataclasses
 import difflib
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal
@@ -35,6 +35,16 @@ def unknown_name(option: str, given: str, known: Iterable[str]) -> ConfigError:
     """For one of several names, such as a preset's, that is none of them."""
     return ConfigError(
         f"{option} must be one of {', '.join(known)}; got {given!r}.{suggestion(given, known)}"
+    )
+
+
+def unknown_preset(given: str, known: Collection[str], task: str) -> ConfigError:
+    """For what is no preset of a task, which may have none."""
+    if known:
+        return unknown_name("--preset", given, known)
+    return ConfigError(
+        f"the task {task} has no presets; got --preset {given}. Leave it out: --model.type names a "
+        "model, which has sizes of its own (headway settings tells them)."
     )
 
 

@@ -1,37 +1,28 @@
 """What a run says of a picture, a folder of them or an idx file, and how often it is right."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float
 
 from headway.core.errors import DataError
-from headway.core.runtime import Device
 from headway.images.decoding import Pixels
 from headway.images.reading import any_source, examples, labelled_source
 from headway.images.spec import SPEC
-from headway.labelling.predictions import Answer, Asked
+from headway.labelling.predictions import Answer, Asked, OpenedLabeller
 from headway.labelling.scores import LabelScores, one_label_scores
-from headway.runs.loading import LoadedRun, open_run
 
 AT_ONCE = 64
 
 
-class PictureClassifier(NamedTuple):
+class PictureClassifier(OpenedLabeller):
     """A `headway.labelling.predictions.Predictor`."""
 
-    opened: LoadedRun
-
-    @classmethod
-    def load(
-        cls, run: Path, *, device: Device = "auto", precision: str = "auto"
-    ) -> "PictureClassifier":
-        """Open a run; it computes in float32 whatever the `precision`."""
-        return cls(open_run(SPEC, run, device=device, training=False))
+    spec = SPEC
 
     @torch.inference_mode()
     def probabilities(self, pixels: Sequence[Pixels]) -> Float[np.ndarray, "pictures classes"]:
@@ -57,11 +48,9 @@ class PictureClassifier(NamedTuple):
 
     def answer(self, name: str, probs: Float[np.ndarray, " classes"], top: int) -> Answer:
         """The likeliest classes, in words and for JSON."""
-        best = np.argsort(-probs, kind="stable")[: top or None]
-        likeliest = [(self.opened.vocabulary.labels[i], float(probs[i])) for i in best]
-        shown = "\t".join(f"{label} {p:.4f}" for label, p in likeliest)
-        labels = [{"label": label, "prob": p} for label, p in likeliest]
-        return Answer(f"{shown}\t{name}", {"picture": name, "labels": labels})
+        likeliest = self.likeliest(probs, top)
+        shown = "\t".join(f"{one['label']} {one['prob']:.4f}" for one in likeliest)
+        return Answer(f"{shown}\t{name}", {"picture": name, "labels": likeliest})
 
 
 def evaluated(run: Path, files: Sequence[Path]) -> LabelScores:
@@ -81,4 +70,4 @@ def evaluated(run: Path, files: Sequence[Path]) -> LabelScores:
     there = np.array([one.target for one in rows])
     probs = classifier.probabilities([one.input for one in rows])
     found = one_label_scores(there, probs, classes.labels)
-    return LabelScores(**{**vars(found), "notes": (*found.notes, *told)})
+    return replace(found, notes=(*found.notes, *told))

@@ -19,6 +19,7 @@ from headway.core.run_folder import RunFolder
 from headway.inspection.label_page import InspectedLabeller, page_of
 from headway.labelling.evidence import LabelReader, TextInWords, in_words
 from headway.labelling.predictions import InspectionPage, InspectionRequest
+from headway.labelling.vocabulary import around
 from headway.languages.segmenting import segmenter
 from headway.operations.argument_types import refuse_no_unicode
 from headway.runs.resuming import why_not_read
@@ -42,7 +43,7 @@ def classifier(run: Path) -> InspectedLabeller:
         refuse_no_unicode(text)
         text = vocabulary.cut(unicodedata.normalize("NFC", text))
         ids = vocabulary.encode_batch([text], data.max_length)[0]
-        n_first = 0 if vocabulary.special.begin is None else 1
+        n_first = len(around(vocabulary.special)[0])
         spans = vocabulary.tokens.source_spans(text)[: len(ids) - n_first - 1]
         words, places = in_words(text, spans)
         return [TextInWords(ids, words, [[n_first + i for i in word] for word in places])]

@@ -48,8 +48,6 @@ class DeletionTest:
     """By the way that the words were named, `RANDOM` among them; in points."""
     k: int
     """Words that were removed."""
-    n_short: int
-    """Texts that were left out, as they have no more words."""
 
     @property
     def n(self) -> int:
@@ -110,4 +108,4 @@ def deletion_test(
         fall([named(draw.random(len(text.words)), k, text.asked) for text in long])
         for _ in range(N_DRAWS)
     ]
-    return DeletionTest({**falls, RANDOM: np.mean(random, axis=0)}, k, len(texts) - len(long))
+    return DeletionTest({**falls, RANDOM: np.mean(random, axis=0)}, k)

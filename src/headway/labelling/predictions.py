@@ -3,9 +3,15 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float
 
 from headway.core.runtime import Device
+from headway.operations.option_errors import other_than_fp32
+from headway.runs.loading import LoadedRun, open_run
+from headway.runs.task_spec import TaskSpec
 
 
 class Asked(NamedTuple):
@@ -46,6 +52,29 @@ class Predictor(Protocol):
         """One for each text; `lines` are those of the file, or of standard input, or the one text.
         What is no text (a folder of pictures) is read from `asked.file`."""
         ...
+
+
+class OpenedLabeller:
+    """What every `Predictor` of a run that labels has: the run."""
+
+    spec: ClassVar[TaskSpec]
+
+    def __init__(self, opened: LoadedRun) -> None:
+        self.opened = opened
+
+    @classmethod
+    def load(cls, run: Path, *, device: Device = "auto", precision: str = "auto") -> Self:
+        """Open a run. Raises ConfigError for another precision than float32."""
+        if precision not in ("auto", "fp32"):
+            raise other_than_fp32(precision)
+        return cls(open_run(cls.spec, run, device=device, training=False))
+
+    def likeliest(self, probs: Float[np.ndarray, " labels"], top: int) -> list[dict[str, Any]]:
+        """The labels that are held for likeliest, as JSON has them; 0 for all."""
+        ranked = np.argsort(-probs, kind="stable")[: top or None]
+        return [
+            {"label": self.opened.vocabulary.labels[i], "prob": float(probs[i])} for i in ranked
+        ]
 
 
 class InspectionRequest(NamedTuple):

@@ -54,15 +54,19 @@ class LabelledVocabulary:
 
     def marked(self, ids: Sequence[int], longest: int | None = None) -> list[int]:
         """As every use feeds a text: begin (Marian's has none), its ids, end."""
-        special = self.special
-        first = [] if special.begin is None else [special.begin]
+        first, last = around(self.special)
         kept = ids if longest is None else ids[: max(0, longest - len(first) - 1)]
-        return [*first, *kept, special.end]
+        return [*first, *kept, *last]
 
     def save(self, folder: RunFolder) -> None:
         """tokenizer.json and labels.json."""
         self.tokens.save(folder.tokenizer)
         save_labels(folder.path, self.labels, self.facts)
+
+
+def around(special: SpecialIds) -> tuple[list[int], list[int]]:
+    """The markers in front of a text's ids (Marian's has none), and behind them."""
+    return [] if special.begin is None else [special.begin], [special.end]
 
 
 def save_labels(folder: Path, labels: Sequence[str], facts: Mapping[str, Any]) -> None:

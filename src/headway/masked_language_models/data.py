@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from headway.core.subwords import SpecialIds
 from headway.labelling.task import Example
+from headway.labelling.vocabulary import around
 from headway.language_models import texts
 from headway.language_models.texts import LanguageData
 
@@ -33,8 +34,7 @@ class Windows(Sequence[Example]):
 
     def __init__(self, ids: NDArray[Any], special: SpecialIds, window: int) -> None:
         """All tokens, end markers of lines included: `[tokens]`; may be mapped from a file."""
-        self.ids, self.end = ids, [special.end]
-        self.begin = [] if special.begin is None else [special.begin]
+        self.ids, (self.begin, self.end) = ids, around(special)
         self.size = max(1, window - len(self.begin) - 1)
 
     def __len__(self) -> int:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from headway.core.runtime import Device
 from headway.labelling.task import Example, padded
+from headway.labelling.vocabulary import around
 from headway.language_models.units import TokenUnit
 from headway.masked_language_models.spec import SPEC
 from headway.nn.layer_outputs import Row, layer_outputs, vectors_of_rows
@@ -35,8 +36,7 @@ class MaskedEmbedder:
         cut = TokenUnit(settings.text.unit, settings.text.segmenter).cut
         normal = (unicodedata.normalize("NFC", cut(text)) for text in texts)
         given, read = tee((text, tokens.encode(text)) for text in normal)
-        longest = settings.training.window
-        longest = max(1, longest - 2)  # the markers stand around
+        longest = max(1, settings.training.window - 2)  # the markers stand around
         found = vectors_of_rows((row for _, row in read), self.read, longest=longest, causal=False)
         for (text, row), vectors in zip(given, found, strict=True):
             unknown = [one == tokens.special.unknown for one in row]
@@ -45,8 +45,8 @@ class MaskedEmbedder:
     def read(self, rows: list[Row]) -> Float[Tensor, "layers rows length size"]:
         """What each layer gives of some rows of ids."""
         special = self.opened.vocabulary.special
-        begin = [] if special.begin is None else [special.begin]
-        fed = [Example(np.array([*begin, *row, special.end]), None) for row in rows]
+        begin, end = around(special)
+        fed = [Example(np.array([*begin, *row, *end]), None) for row in rows]
         ids = padded(fed, special.padding).to(self.opened.device)
         layers, norm = (self.encoder.get_submodule(name) for name in ("layers", "norm"))
         found = layer_outputs(lambda: self.encoder(ids), list(layers.children()), norm)

@@ -3,20 +3,18 @@
 import re
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from headway.core.errors import ConfigError
-from headway.core.runtime import Device
-from headway.labelling.predictions import Answer, Asked
+from headway.labelling.predictions import Answer, Asked, OpenedLabeller
 from headway.labelling.task import Example, padded
+from headway.labelling.vocabulary import around
 from headway.language_models.units import TokenUnit
 from headway.masked_language_models.masking import MASKS, mask_id
 from headway.masked_language_models.spec import SPEC
-from headway.runs.loading import LoadedRun, open_run
 from headway.tokenizers.words import Words
 
 _MASK = re.compile("|".join(map(re.escape, MASKS)))
@@ -32,15 +30,10 @@ class MaskedText(NamedTuple):
     """Of the masks, among the ids."""
 
 
-class MaskFiller(NamedTuple):
+class MaskFiller(OpenedLabeller):
     """A `headway.labelling.predictions.Predictor`."""
 
-    opened: LoadedRun
-
-    @classmethod
-    def load(cls, run: Path, *, device: Device, precision: str) -> "MaskFiller":
-        """Open a run."""
-        return cls(open_run(SPEC, run, device=device, training=False))
+    spec = SPEC
 
     def masked(self, text: str) -> MaskedText:
         """The ids of a text in which [MASK] or <mask> stands, whichever the vocabulary has. A space
@@ -58,14 +51,13 @@ class MaskFiller(NamedTuple):
             )
         if not isinstance(tokens, Words):
             parts = [*map(str.rstrip, parts[:-1]), parts[-1]]
-        special, mask, places = tokens.special, mask_id(tokens), list[int]()
-        ids = [] if special.begin is None else [special.begin]
+        mask, places, (ids, end) = mask_id(tokens), list[int](), around(tokens.special)
         for n, row in enumerate(tokens.encode_batch([cut(part) for part in parts])):
             if n:
                 places.append(len(ids))
                 ids.append(mask)
             ids += row
-        return MaskedText(text, [*ids, special.end], places)
+        return MaskedText(text, [*ids, *end], places)
 
     @torch.inference_mode()
     def answers(self, asked: Asked, lines: Iterator[str]) -> Iterator[Answer]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from headway.core.errors import ConfigError
+from headway.core.errors import ConfigError, RunError
 from headway.core.schedules import paper_peak
 from headway.core.setting_errors import suggestion
 
@@ -124,28 +124,13 @@ def no_embedding(model_type: str) -> ConfigError:
 
 
 def other_than_fp32(precision: str) -> ConfigError:
-    """For a precision that language models are not used in."""
+    """For a precision that runs are not used in but for translations."""
     return ConfigError(
-        "a language model scores and writes in fp32, whatever it was trained in: bf16 and int8 are "
+        "what translates nothing computes in fp32, whatever it was trained in: bf16 and int8 are "
         f"the compiled engine's, which translates only; got runtime.precision {precision}. "
         "Leave it out."
     )
 
 
-def peak_of_equation_3(training: Any, model: Any, model_type: str, was_set: bool) -> float:
-    """The peak that the paper's schedule has; raises ConfigError where it cannot be had, or where
-    another `was_set`."""
-    remedy = "Choose --training.schedule inverse-square-root, which is the same with a free peak."
-    if not hasattr(model, "d_model"):
-        raise ConfigError(
-            f"the schedule 'paper' scales the rate by d_model, which --model.type {model_type} has "
-            f"not. {remedy}"
-        )
-    peak = paper_peak(model.d_model, training.warmup_steps)
-    rate = training.learning_rate if was_set else 0
-    if rate and not math.isclose(rate, peak, rel_tol=1e-6):
-        raise ConfigError(
-            "the schedule 'paper' has no free rate: its peak follows from d_model and "
-            f"warmup_steps and is {peak:g}; got learning_rate {rate:g}. {remedy}"
-        )
-    return peak
+from headway.core.errors import ConfigError, RunError
+from headway.core.schedules import paper_peak

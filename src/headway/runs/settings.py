@@ -35,7 +35,7 @@ class RunSection:
     """Section [run]: what kind of run this is."""
 
     task: str = TRANSLATION
-    """What is learned: translation, language-model or word-vectors."""
+    """What is learned, such as translation, language-model or classification."""
     finished: bool = False
     """Written when training is over and the model is scored."""
     below_use: str = ""
@@ -136,7 +136,7 @@ def preset(spec: TaskSections, name: str, given: Mapping[str, Mapping[str, Any]]
     Raises ConfigError for an unknown name, or one of another type of model than is given.
     """
     if name not in spec.presets:
-        raise refused.unknown_name("--preset", name, spec.presets)
+        raise refused.unknown_preset(name, spec.presets, spec.name)
     sections = spec.presets[name]
     wanted = str(given.get("model", {}).get("type", type_of(spec, sections)))
     if type_of(spec, sections) != wanted:

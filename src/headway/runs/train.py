@@ -174,8 +174,8 @@ every setting is in `config.toml`. The weights are {learned.weights}.{began}
     if words.below_use:
         last = [
             f"THIS MODEL IS BELOW USE: {words.below_use}.",
-            "What helps: more text, a longer --budget, another --preset, cleaner text (headway",
-            'prepare). See docs/training.md, "When the score is low".',
+            "What helps: more data, cleaner data, a longer --budget, another size or type.",
+            'See docs/training.md, "When the score is low".',
         ]
     for line in ("", *last):
         run.say(line)

@@ -3,17 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import torch
 
 from headway.core.lines import read_lines
-from headway.core.runtime import Device
-from headway.labelling.predictions import Answer, Asked
+from headway.labelling.predictions import Answer, Asked, OpenedLabeller
 from headway.labelling.scores import LabelScores
 from headway.labelling.task import Example, padded
 from headway.languages.segmenting import segmenter
-from headway.runs.loading import LoadedRun, open_run
 from headway.tagging.conll import columns, read_tagged
 from headway.tagging.model import Tagger
 from headway.tagging.pieces import TokenPieces, padded_targets
@@ -28,15 +26,10 @@ COLORS = (36, 33, 35, 32, 34, 31)
 """Of a terminal, for types in turn."""
 
 
-class WordTagger(NamedTuple):
+class WordTagger(OpenedLabeller):
     """A `headway.labelling.predictions.Predictor`."""
 
-    opened: LoadedRun
-
-    @classmethod
-    def load(cls, run: Path, *, device: Device = "auto", precision: str = "auto") -> "WordTagger":
-        """Open a run; it computes in float32 whatever the `precision`."""
-        return cls(open_run(SPEC, run, device=device, training=False))
+    spec = SPEC
 
     @property
     def scheme(self) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from headway.core import setting_errors as refused
 from headway.core.config import Sections
-from headway.core.errors import RunError
+from headway.operations.option_errors import wrong_task
 from headway.operations.shipped import open_folder
 from headway.runs.settings import task_of, type_of
 from headway.runs.task_spec import TaskSpec
@@ -64,11 +64,7 @@ def brought(task: str, verb: str, asked: str | Path) -> Any:
     Raises RunError, which names the tasks that can, where it brings nothing.
     """
     if verb not in verbs(task):
-        able = tasks_with(verb)
-        raise RunError(
-            f"this needs a run of the task {' or '.join(able)}; {asked} is one of {task}. "
-            f"Train one with: headway train --task {able[0]}"
-        )
+        raise wrong_task(asked, task, verbs(task), tasks_with(verb))
     module, _, name = verbs(task)[verb].partition(":")
     return getattr(importlib.import_module(module), name)
 
