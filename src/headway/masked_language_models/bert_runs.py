@@ -46,7 +46,7 @@ def read(family: BertFamily, model: Path, place: Path, say: Say) -> ImportedRun:
         [found.path, *found.stored.files, *files],
         {
             "text": {"unit": "subwords", "vocabulary_size": len(tokens), "segmenter": "none"},
-            "model": vars(config),
+            "model": {"type": "transformer", **vars(config)},
             "training": {"learning_rate": PEAK, "window": config.max_length},
         },
         weights,

@@ -132,5 +132,31 @@ def other_than_fp32(precision: str) -> ConfigError:
     )
 
 
-from headway.core.errors import ConfigError, RunError
-from headway.core.schedules import paper_peak
+def peak_of_equation_3(training: Any, model: Any, model_type: str, was_set: bool) -> float:
+    """The peak that the paper's schedule has; raises ConfigError where it cannot be had, or where
+    another `was_set`."""
+    remedy = "Choose --training.schedule inverse-square-root, which is the same with a free peak."
+    if not hasattr(model, "d_model"):
+        raise ConfigError(
+            f"the schedule 'paper' scales the rate by d_model, which --model.type {model_type} has "
+            f"not. {remedy}"
+        )
+    peak = paper_peak(model.d_model, training.warmup_steps)
+    rate = training.learning_rate if was_set else 0
+    if rate and not math.isclose(rate, peak, rel_tol=1e-6):
+        raise ConfigError(
+            "the schedule 'paper' has no free rate: its peak follows from d_model and "
+            f"warmup_steps and is {peak:g}; got learning_rate {rate:g}. {remedy}"
+        )
+    return peak
+
+
+def wrong_task(asked: object, task: str, brings: Iterable[str], able: Sequence[str]) -> RunError:
+    """For a run, or what else is `asked` about, of a task that does not bring what others are
+    `able` to do; what it `brings` is told, by verbs."""
+    own = sorted({one.partition(" ")[0] for one in brings} - {"train", "files", "import", "count"})
+    told = f", which goes with headway {', '.join(own)}" if own else ""
+    return RunError(
+        f"this needs a run of the task {' or '.join(able)}; {asked} is one of {task}{told}. "
+        f"Train one with: headway train --task {able[0]}"
+    )

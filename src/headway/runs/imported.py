@@ -44,9 +44,8 @@ class ImportedRun:
 
     @property
     def settings(self) -> Settings:
-        """Of a Transformer. Raises ConfigError for what the task does not allow."""
-        usual: Sections = {"run": {"task": self.spec.name}, "model": {"type": "transformer"}}
-        return Settings.of(merge(usual, self.sections), self.spec)
+        """All of them. Raises ConfigError for what the task does not allow."""
+        return Settings.of(merge({"run": {"task": self.spec.name}}, self.sections), self.spec)
 
     def record(self) -> dict[str, Any]:
         """What data.json says."""

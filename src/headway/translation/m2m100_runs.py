@@ -68,7 +68,7 @@ def read(
                 "source_language": source,
                 "target_language": target,
             },
-            "model": asdict(config),
+            "model": {"type": "transformer", **asdict(config)},
             "training": {"learning_rate": PEAK, "batch_tokens": BATCH_TOKENS},
         },
         described.from_theirs(stored.load(), config, stored.files[0]),

@@ -55,7 +55,7 @@ def read(model: Path, place: Path, say: Say) -> ImportedRun:
         {
             "text": pieces_as_they_are(vocabulary),
             "data": {"max_length": longest, "tags": tags, **languages},
-            "model": asdict(config),
+            "model": {"type": "transformer", **asdict(config)},
             "training": {"learning_rate": PEAK},
         },
         from_theirs(tensors, config, scaled=described.scale_embedding, order=order),
