@@ -19,7 +19,7 @@ ORDER = """
     earlier_translators models translation language_models word2vec
     labelling masked_language_models classification tagging images
     translator api
-    doctor study inspection filling serving bulk
+    doctor study inspection filling serving bulk large_corpora
     commands cli __main__
 """.split()
 """Packages and files directly below src/headway (of localization: its rooms). A file imports from

@@ -14,6 +14,7 @@ from headway.api import sections_of
 from headway.commands.arguments import (
     MOST_USED,
     Overrides,
+    group,
     option_names,
     parse_overrides,
     print_json,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 SERIOUS = 3
 """Exit status of `--strict` where nobody should train on what was read."""
 
+LARGE = group("Large corpora", 3)
 Several = Annotated[list[str] | None, Parameter(consume_multiple=True)]
 
 
@@ -55,6 +57,10 @@ def prepare(
     strict: bool = False,
     drop: Annotated[Several, MOST_USED] = None,
     fix: Annotated[Several, MOST_USED] = None,
+    shards: Annotated[Path | None, LARGE] = None,
+    stage: Annotated[str, LARGE] = "",
+    part: Annotated[str, LARGE] = "",
+    on: Annotated[str, LARGE] = "",
     **flags: Any,
 ) -> int:
     """Read parallel text as `train` would, and say what is wrong with it and what to do.
@@ -77,12 +83,29 @@ def prepare(
     fix
         What --out mends: mojibake, entities, white_space, not_nfc, invisible.
         Every other byte stays.
+    shards
+        Folder for headway train --prepared: 10^7 pairs and more, cleaned, without repeats and
+        leaks, as sub-words, by all cores in little memory. Called again it does what is left.
+    stage
+        Only this one of clean, repeats, split, sample, learn, encode, finish.
+    part
+        Of a stage the 3rd of 16 parts: 3/16, for several machines that see the same folders.
+    on
+        slurm: print a script of array jobs that do the same on a cluster.
     """
     from headway.core.config import build, merge
     from headway.corpora.mixed_languages import refuse_mixed
     from headway.translation.pairs import TranslationData
 
     sections = parse_overrides(overrides, options=option_names(prepare))
+    if shards or stage or part or on:
+        from headway.commands.prepare_shards import prepare_into, refuse_others
+
+        refuse_others(shards, out=out, page=page, suspects=suspects, drop=drop, fix=fix)
+        given = merge(sections, sections_of(flags, PAIRS))
+        return prepare_into(
+            Path(shards or ""), given, stage=stage, part=part, on=on, json=json, strict=strict
+        )
     if others := sorted(set(sections) - {"data"}):
         raise ConfigError(f"prepare has settings in [data] only; got [{others[0]}]. Leave it out.")
     given = merge(sections, sections_of(flags, PAIRS))

@@ -7,7 +7,7 @@ from headway.commands.arguments import MOST_USED, Overrides, option_names, parse
 from headway.runs.flags import FLAGS
 
 GROUPS = {
-    "Most used": "source target pairs budget",
+    "Most used": "source target pairs prepared budget",
     "To validate on": "valid_source valid_target valid_pairs",
     "From another run": "init_embedding init_from old_share forget_at_most freeze reinit",
     "A language model": "task corpus valid_corpus",

@@ -44,9 +44,7 @@ class TokenBatches:
                 "batches need one token or more, one row or more, and as many lengths of each "
                 f"side; got batches of {batch_tokens} tokens and sides of {n_rows} rows."
             )
-        self.lengths = [np.asarray(side) for side in lengths]
-        self.widths: NDArray[np.int32] = np.max(self.lengths, axis=0) + 1
-        """The longest side of each row, with a marker: [rows]."""
+        self.lengths = lengths
         self.batch_tokens = batch_tokens
         self.seed = seed
         self.rounds = rounds
@@ -54,7 +52,11 @@ class TokenBatches:
 
     def __len__(self) -> int:
         """How many rows there are."""
-        return len(self.widths)
+        return len(self.lengths[0])
+
+    def widths(self, rows: Indices) -> NDArray[np.int64]:
+        """The longest side of each of these rows, with a marker: [rows]."""
+        return np.max([side[rows] for side in self.lengths], axis=0).astype(np.int64) + 1
 
     def epoch(self, n: int) -> list[Indices]:
         """The batches of epoch `n`, counted from 0: row indices.
@@ -72,7 +74,7 @@ class TokenBatches:
             return []
         shuffled = random.permutation(rows)
         order = shuffled[np.lexsort([side[shuffled] for side in self.lengths])]
-        ends = _pack(self.widths[order].astype(np.int64), self.batch_tokens)
+        ends = _pack(self.widths(order), self.batch_tokens)
         batches = np.split(order, ends[:-1])
         return [batches[i] for i in random.permutation(len(batches))]
 

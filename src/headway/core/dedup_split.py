@@ -114,11 +114,11 @@ def _drawn(train: PairHashes, duplicate: Marks, draw: Draw) -> NDArray[np.int64]
     if len(candidates) < 2 * draw.wanted:
         candidates = np.flatnonzero(~duplicate[: draw.n_drawn_from])
     chosen = PairHashes(train.source[candidates], train.target[candidates])
-    order = np.argsort(_shuffled(chosen.of_pairs(), draw.seed), kind="stable")
+    order = np.argsort(shuffled(chosen.of_pairs(), draw.seed), kind="stable")
     return candidates[order[: min(draw.wanted, len(candidates) // 2)]]
 
 
-def _shuffled(hashes: Hashes, seed: int) -> Hashes:
+def shuffled(hashes: Hashes, seed: int) -> Hashes:
     """Other hashes for each seed (the finalizer of SplitMix64, Steele et al. 2014)."""
     mixed = hashes + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

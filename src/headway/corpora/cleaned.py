@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway.core.cleaning import EXAMPLES, Pair, Report
 from headway.core.cleaning import VERSION as CLEANING_VERSION
+from headway.core.dedup_split import Marks
 from headway.core.disk import checksum
 from headway.core.rows import SIDES, as_written
 from headway.core.subword_training import VERSION as LEARNING_VERSION
@@ -114,7 +115,7 @@ class CleanedCorpus:
             "shown": shown and shown.key(),
         }
         directory = self.directory.with_name(f"encoded-{key_of(depends_on)}")
-        encode = partial(_encoded_piece, subwords, shown or as_written, self.files, data.max_length)
+        encode = partial(encoded_piece, subwords, shown or as_written, self.files, data.max_length)
 
         def make(_work: Path) -> None:
             dropped = Report()
@@ -126,7 +127,7 @@ class CleanedCorpus:
                         add_report(dropped, report)
 
             write_store(
-                rows(), directory, _encoders(subwords), files=self.files,
+                rows(), directory, pair_encoders(subwords), files=self.files,
                 known=lambda: {"dropped": dropped.as_dict()},
             )  # fmt: skip
 
@@ -139,20 +140,22 @@ class CleanedCorpus:
         return EncodedSplit(store, store.rows.tolist(), report, store.content["unknown"])
 
 
-def _encoders(subwords: Subwords) -> dict[str, SideEncoder]:
+def pair_encoders(subwords: Subwords) -> dict[str, SideEncoder]:
+    """How sources and targets become ids."""
     n_ids, unknown = len(subwords), subwords.special.unknown
     both = subwords.encode_batch, subwords.encode_targets
     return {side: SideEncoder(of, n_ids, unknown) for side, of in zip(SIDES, both, strict=True)}
 
 
-def _encoded_piece(
+def encoded_piece(
     subwords: Subwords,
     texts: Callable[[Pair], tuple[str, str]],
     files: list[str],
     max_length: int,
     piece: Piece,
+    chosen: Marks | None = None,
 ) -> tuple[list[EncodedRows], Report]:
-    """A piece as ids, and what was dropped of it."""
+    """The pairs of a piece that are used, or `chosen`, as ids, and what was dropped of them."""
     dropped = Report()
 
     def drop(reason: str, pair: Pair) -> None:
@@ -160,8 +163,8 @@ def _encoded_piece(
         dropped.noticed.update(copy=pair.source == pair.target, doubtful_note=len(pair.remarks))
 
     rows = encode_rows(
-        piece.pairs(),
-        _encoders(subwords),
+        piece.pairs(chosen),
+        pair_encoders(subwords),
         texts=texts,
         file_of=lambda pair: pair.file,
         files=files,

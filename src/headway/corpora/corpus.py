@@ -171,7 +171,8 @@ def languages(
         source_language=source_language or corpus.source_language,
         target_language=target_language or corpus.target_language,
     )
-    sides = [set(codes) - {None} for codes in zip(*directions(given).values(), strict=True)]
+    told = directions(given).values() or [(given.source_language, given.target_language)]
+    sides = [set(codes) - {None} for codes in zip(*told, strict=True)]
     source, target = (codes.pop() if len(codes) == 1 else None for codes in sides)
     return source, target
 

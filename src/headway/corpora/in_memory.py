@@ -29,8 +29,11 @@ class PairRows(Protocol):
 
     files: list[str]
     """The files that rows are from."""
-    file_numbers: NDArray[np.uint32]
-    """Which of `files` each row is from: [rows]."""
+
+    @property
+    def file_numbers(self) -> NDArray[np.uint32]:
+        """Which of `files` each row is from: [rows]."""
+        ...
 
     @property
     def lengths(self) -> Mapping[str, NDArray[Any]]:

@@ -71,6 +71,17 @@ def check_tag(tag: str) -> str:
     return composed
 
 
+def refuse_weights(texts: Sequence[str], uses: Iterable[Use]) -> None:
+    """Raise ConfigError where a file of validation pairs has a weight; `texts` say how each was
+    given."""
+    for text, use in zip(texts, uses, strict=True):
+        if use.weight != PLAIN.weight:
+            raise ConfigError(
+                "every validation pair is scored once, whatever the weights in training; got "
+                f"--valid-pairs {text}. Leave @{use.weight:g} out."
+            )
+
+
 def tagged(text: str, tag: str) -> str:
     """The text as the model reads it: `<tag> text`; without a tag, or blank, it stays."""
     return f"<{tag}> {text}" if tag and text.strip() else text

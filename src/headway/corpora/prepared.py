@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from headway.core.batching import Rounds
 from headway.core.cleaning import Report
 from headway.core.subword_training import fitted_vocabulary_size
 from headway.core.subwords import Subwords
@@ -55,7 +56,7 @@ class Prepared:
     """What is a code besides, by the user's own patterns."""
 
     @property
-    def rounds(self) -> WeightedRounds | None:
+    def rounds(self) -> Rounds | None:
         return None if self.weights is None else WeightedRounds(self.weights)
 
 
@@ -94,7 +95,7 @@ def prepare_corpus(
     shown = {split: _shown(codes, one, own) for split, one in corpora.items()}
     if subwords is None:
         text = replace(text, codes=codes)
-        subwords = _learned_subwords(cleaned, text, shown["train"], seed, say)
+        subwords = learned_subwords(cleaned, text, shown["train"], seed, say)
     found = {}
     for split in corpora:
         found[split] = cleaned.encoded(split, subwords, shown[split], data, say)
@@ -173,7 +174,7 @@ def _shown(codes: CodeHandling, corpus: Corpus, own: tuple[OwnPattern, ...]) -> 
     return ShownPairs.of(codes, corpus, own)
 
 
-def _learned_subwords(
+def learned_subwords(
     cleaned: "PairsInMemory | CleanedCorpus",
     text: TranslationText,
     shown: "ShownPairs | None",

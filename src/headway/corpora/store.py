@@ -85,7 +85,7 @@ class _Side:
         self.offsets = _mapped(directory / f"{name}.offsets", np.dtype(np.int64), n_rows + 1)
         self._file = directory / f"{name}.ids"
         self.ids = _mapped(self._file, kind, int(self.offsets[-1]))
-        self.lengths: NDArray[np.int32] = np.fromfile(directory / f"{name}.lengths", np.int32)
+        self.lengths = _mapped(directory / f"{name}.lengths", np.dtype(np.int32), n_rows)
 
     def __len__(self) -> int:
         return len(self.lengths)

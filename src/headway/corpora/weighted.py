@@ -40,7 +40,9 @@ class WeightedRounds:
 
     def __call__(self, batches: TokenBatches, n: int, random: np.random.Generator) -> list[Indices]:
         """The rows of each round of epoch `n`."""
-        n_batches = float(self.weights @ batches.widths) / batches.batch_tokens
+        n_batches = (
+            float(self.weights @ batches.widths(np.arange(len(batches)))) / batches.batch_tokens
+        )
         n_rounds = min(math.ceil(self.weights.max()), int(n_batches / _LEAST_BATCHES))
         return rounds(times_seen(self.weights, batches.seed, n), max(1, n_rounds), random)
 

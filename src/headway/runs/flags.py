@@ -73,6 +73,9 @@ FLAGS = {
         "run", "What is learned: translation (if left out), language-model or word-vectors."
     ),
     **PAIRS,
+    "prepared": ShortFlag(
+        "data", "In place of files: a folder that headway prepare --shards has finished."
+    ),
     "corpus": ShortFlag(
         "data",
         "With --task language-model or word-vectors: text file(s), one sentence or paragraph a "

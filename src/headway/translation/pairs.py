@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from headway.core.cleaning import LEAST_PAIRS, refuse_unusable
-from headway.core.config import Sections, build
+from headway.core.config import Sections, build, merge
 from headway.core.errors import ConfigError, DataError, refuse_below
 from headway.core.rows import Indices
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
 from headway.corpora.corpus import Corpus, languages
-from headway.corpora.mixing import PLAIN, absolute_pairs_files, parse_pairs_file
+from headway.corpora.mixing import absolute_pairs_files, parse_pairs_file, refuse_weights
 from headway.corpora.prepared import Prepared, prepare_corpus
 from headway.corpora.settings import DataSettings
 from headway.localization.terms import NONE
@@ -42,6 +42,8 @@ class TranslationData(DataSettings):
     """Files of pairs to validate on, as in pairs, without weights."""
     valid_size: int = 0
     """Pairs held out for validation when no files are given for it; 0 fits it to the corpus."""
+    prepared: Path | None = None
+    """A folder that `headway prepare --shards` left, in place of all files."""
     source_language: str | None = None
     """Code of the source's language; otherwise taken from names or headers."""
     target_language: str | None = None
@@ -87,12 +89,7 @@ class TranslationData(DataSettings):
         if not (self.valid_source or self.valid_target or self.valid_pairs):
             return None
         corpus = self._corpus(self.valid_source, self.valid_target, self.valid_pairs)
-        for text, use in zip(self.valid_pairs, corpus.uses, strict=True):
-            if use.weight != PLAIN.weight:
-                raise ConfigError(
-                    "every validation pair is scored once, whatever the weights in training; got "
-                    f"--valid-pairs {text}. Leave @{use.weight:g} out."
-                )
+        refuse_weights(self.valid_pairs, corpus.uses)
         return corpus
 
     def _corpus(
@@ -120,6 +117,11 @@ class Pairs:
     def checksums(self) -> dict[str, str]:
         """SHA-256 of each file that was read."""
         return self.prepared.checksums
+
+    @property
+    def settled(self) -> Sections:
+        """Settings that were settled before this run."""
+        return {}
 
     @property
     def plain(self) -> bool:
@@ -164,6 +166,11 @@ def refuse_unreadable(sections: Sections) -> None:
             "language-model, or give --source F --target F."
         )
     data = build(TranslationData, sections.get("data", {}), section="data")
+    if data.prepared:
+        from headway.translation.sharded_pairs import refuse_settled  # a side room
+
+        refuse_settled(data.prepared, data, sections)
+        return
     corpora = data.corpus(), data.validation()
     for corpus in corpora:
         if corpus is not None:
@@ -184,6 +191,10 @@ def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool =
     set aside. Raises ConfigError or DataError where a file cannot be used or too little is left.
     """
     data = settings.data
+    if data.prepared:
+        from headway.translation.sharded_pairs import read_shards  # a side room
+
+        return read_shards(data, subwords, say)
     prepared = prepare_corpus(
         data.corpus(),
         data,
@@ -221,9 +232,10 @@ def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool =
 
 def sizes(data: Pairs) -> Sizes:
     """Target tokens, end markers included."""
-    lengths, weights = data.prepared.train.lengths["target"] + 1, data.prepared.weights
-    seen = lengths.sum() if weights is None else lengths @ weights
-    return Sizes(distinct=int(lengths.sum()), per_pass=round(float(seen)))
+    lengths, weights = data.prepared.train.lengths["target"], data.prepared.weights
+    distinct = int(lengths.sum()) + len(lengths)
+    seen = distinct if weights is None else (lengths + 1) @ weights
+    return Sizes(distinct=distinct, per_pass=round(float(seen)))
 
 
 def absolute(data: TranslationData) -> dict[str, Any]:
@@ -242,7 +254,7 @@ def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
     if own.tags or not data.plain:
         stored["tags"] = mixture.tags_seen(prepared, own.tags)
     text = {"vocabulary_size": len(prepared.subwords), "codes": prepared.codes}
-    found: Sections = {"text": text, "data": stored}
+    found: Sections = merge({"text": text, "data": stored}, data.settled)
     if "length_penalty" in given.get("decoding", {}):
         found["training"] = {"tune_length_penalty": False}
     return found

@@ -74,6 +74,8 @@ def missing(folder: RunFolder) -> str:
 
 
 def _files(data: TranslationData) -> Iterator[Path]:
+    if data.prepared:
+        yield data.prepared / "prepared.json"
     for corpus in (data.corpus(), data.validation()):
         yield from corpus.files if corpus else ()
 
