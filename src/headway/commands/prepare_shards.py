@@ -13,7 +13,7 @@ from headway.corpora.mixed_languages import refuse_mixed
 from headway.corpora.settings import TranslationText
 from headway.large_corpora.plan import ShardPlan, disk_need, gigabytes, refuse_no_room
 from headway.large_corpora.slurm import slurm_script
-from headway.large_corpora.stages import SHARED_STAGES, STAGES, Part, prepare_shards
+from headway.large_corpora.stages import SHARED_STAGES, STAGES, StagePart, prepare_shards
 from headway.large_corpora.summary import in_words
 from headway.operations.locks import only_writer_of_folder
 from headway.translation.pairs import TranslationData
@@ -88,16 +88,16 @@ def prepare_into(
     return SERIOUS if strict and found["serious"] else 0
 
 
-def _part(text: str, stage: str, on: str) -> Part:
+def _part(text: str, stage: str, on: str) -> StagePart:
     """K/N of --part; raises ConfigError for what cannot be shared."""
     if stage and stage not in STAGES:
         raise ConfigError(f"--stage is one of {', '.join(STAGES)}; got {stage}.")
     if on and on != "slurm":
         raise ConfigError(f"--on is slurm, which prints the jobs; got {on}. Leave it out.")
     if not text:
-        return Part(1, 1)
+        return StagePart(1, 1)
     found = re.fullmatch(r"(\d+)/(\d+)", text)
-    part = Part(*map(int, found.groups())) if found else Part(0, 0)
+    part = StagePart(*map(int, found.groups())) if found else StagePart(0, 0)
     if not 1 <= part.number <= part.of:
         raise ConfigError(f"--part is one of several, such as 3/16; got {text}.")
     if not on and stage not in SHARED_STAGES:

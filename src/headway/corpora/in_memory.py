@@ -29,11 +29,8 @@ class PairRows(Protocol):
 
     files: list[str]
     """The files that rows are from."""
-
-    @property
-    def file_numbers(self) -> NDArray[np.uint32]:
-        """Which of `files` each row is from: [rows]."""
-        ...
+    file_numbers: NDArray[np.uint32]
+    """Which of `files` each row is from: [rows]."""
 
     @property
     def lengths(self) -> Mapping[str, NDArray[Any]]:

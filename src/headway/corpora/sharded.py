@@ -21,6 +21,7 @@ from headway.core.errors import DataError
 from headway.core.rows import SIDES, Indices, StoredIds
 from headway.core.subwords import Subwords
 from headway.corpora.corpus import Corpus
+from headway.corpora.in_memory import PairRows
 from headway.corpora.mixing import Use
 from headway.corpora.pieces import report_from
 from headway.corpora.prepared import Prepared
@@ -147,7 +148,7 @@ class PreparedShards(Prepared):
 
     @property
     def rounds(self) -> GroupRounds:
-        return GroupRounds(cast(ShardedRows, self.train).starts)
+        return GroupRounds(self.train.starts)  # type: ignore[attr-defined]
 
 
 def read_known(directory: Path) -> dict[str, Any]:
@@ -196,7 +197,7 @@ def open_shards(directory: Path) -> PreparedShards:
     named = Use(1.0, "", source, target)
     return PreparedShards(
         corpus=Corpus(source_language=source, target_language=target),
-        train=ShardedRows(stores, [told["file"] for told in known["shards"]]),
+        train=cast(PairRows, ShardedRows(stores, [told["file"] for told in known["shards"]])),
         valid=valid,
         valid_texts=[tuple(valid.content["texts"][row]) for row in valid.rows.tolist()],
         valid_uses=[uses.get(valid.files[n], named) for n in valid.file_numbers.tolist()],

@@ -1,4 +1,4 @@
-"""Fourth and fifth stage: a fair sample of what is kept, over all units; sub-words of it."""
+"""Fourth to sixth stage: a fair sample of what is kept, sub-words of it, pairs as ids."""
 
 import shutil
 from collections.abc import Iterable, Iterator

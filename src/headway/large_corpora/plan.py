@@ -32,7 +32,7 @@ _KEY_BYTES = 12  # of a pair, a hash and its row; twice as many hashes stay with
 _STORED_BYTES = 36  # of a pair in a shard, beside its ids
 
 
-class Unit(NamedTuple):
+class ShardUnit(NamedTuple):
     """What one process cleans and encodes at a time: a file, or every `of`-th block of one."""
 
     number: int
@@ -49,14 +49,14 @@ class ShardPlan:
     directory: Path
     data: TranslationData
     text: TranslationText
-    units: tuple[Unit, ...] = field(init=False)
+    units: tuple[ShardUnit, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        units: list[Unit] = []
+        units: list[ShardUnit] = []
         for number, part in enumerate(self.corpus.parts):
             n_bytes = sum(map(text_bytes, part.files))
             n_stripes = min(MOST_STRIPES, math.ceil(n_bytes / STRIPE_BYTES))
-            units += [Unit(len(units) + k, number, k, n_stripes) for k in range(n_stripes)]
+            units += [ShardUnit(len(units) + k, number, k, n_stripes) for k in range(n_stripes)]
         object.__setattr__(self, "units", tuple(units))
 
     @cached_property

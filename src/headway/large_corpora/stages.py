@@ -33,14 +33,14 @@ class Stage(NamedTuple):
     """What is there when a task is done."""
 
 
-class Part(NamedTuple):
+class StagePart(NamedTuple):
     """Every `of`-th task of a stage, from the `number`-th, from 1."""
 
     number: int
     of: int
 
 
-WHOLE = Part(1, 1)
+WHOLE = StagePart(1, 1)
 
 
 def _units(plan: ShardPlan) -> int:
@@ -84,7 +84,7 @@ SHARED_STAGES = ("clean", "repeats", "sample", "encode")
 
 
 def prepare_shards(
-    plan: ShardPlan, say: Say, progress: Progress, *, only: str = "", part: Part = WHOLE
+    plan: ShardPlan, say: Say, progress: Progress, *, only: str = "", part: StagePart = WHOLE
 ) -> None:
     """Do what is left of all stages, or of `only` one, or of a part of it.
 

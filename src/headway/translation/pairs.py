@@ -167,9 +167,9 @@ def refuse_unreadable(sections: Sections) -> None:
         )
     data = build(TranslationData, sections.get("data", {}), section="data")
     if data.prepared:
-        from headway.translation.sharded_pairs import refuse_settled  # a side room
+        from headway.corpora.sharded import read_known  # a side room
 
-        refuse_settled(data.prepared, data, sections)
+        read_known(data.prepared)
         return
     corpora = data.corpus(), data.validation()
     for corpus in corpora:
@@ -191,10 +191,6 @@ def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool =
     set aside. Raises ConfigError or DataError where a file cannot be used or too little is left.
     """
     data = settings.data
-    if data.prepared:
-        from headway.translation.sharded_pairs import read_shards  # a side room
-
-        return read_shards(data, subwords, say)
     prepared = prepare_corpus(
         data.corpus(),
         data,

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -12,7 +12,9 @@ from headway.core.errors import ConfigError, DataError
 from headway.core.rows import SIDES
 from headway.core.subwords import Subwords
 from headway.corpora.mixing import PLAIN
+from headway.corpora.settings import TranslationText
 from headway.corpora.sharded import PreparedShards, open_shards, read_known
+from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
 from headway.translation.mixture import Share
 from headway.translation.pairs import Pairs, TranslationData, absolute
@@ -68,37 +70,40 @@ class ShardedPairs(Pairs):
         return {"text": self.known["text"] | {"codes": self.known["codes"]}, "data": data | named}
 
 
-def refuse_settled(prepared: Path, data: TranslationData, sections: Sections) -> None:
-    """Raise ConfigError for a setting that is another than when the shards were made, DataError
-    where there are none."""
-    known = read_known(prepared)
-    settled = {"data": known["data"], "text": known["text"] | {"codes": known["codes"]}}
+def refuse_settled(prepared: Path, known: Mapping[str, Any], settings: Settings) -> None:
+    """Raise ConfigError for a setting that is another than when the shards were made."""
+    settled = {"data": dict(known["data"]), "text": known["text"] | {"codes": known["codes"]}}
     for side in SIDES:
         settled["data"][f"{side}_language"] = known[f"{side}_language"]
-    given = {"data": absolute(data), "text": sections.get("text", {})}
+    given = {"data": absolute(settings.data), "text": asdict(settings.text)}
+    usual = {"data": absolute(TranslationData()), "text": asdict(TranslationText())}
     for section, values in settled.items():
         for name, value in values.items():
-            usual = getattr(TranslationData(), name) if section == "data" else value
-            got = given[section].get(name, usual)
-            if name not in _OWN and _as_json(got) not in (_as_json(usual), _as_json(value)):
+            got = given[section][name]
+            if name not in _OWN and _as_json(got) not in map(
+                _as_json, (usual[section][name], value)
+            ):
                 raise ConfigError(
                     f"[{section}] {name} was settled when {prepared} was made: {value!r}; got "
                     f"{got!r}. Leave it out, or prepare the corpus again."
                 )
-    if sections.get("training", {}).get("init_from"):
+    if settings.training.init_from:
         raise ConfigError(
             f"a run that begins with another's weights has its sub-words; {prepared} was made with "
             "its own. Leave --init-from out, or give the files themselves."
         )
 
 
-def read_shards(data: TranslationData, subwords: Subwords | None, say: Say) -> ShardedPairs:
+def read_shards(settings: Settings, subwords: Subwords | None, say: Say) -> ShardedPairs:
     """Open the shards, and say what was dropped and why when they were made.
 
     Raises:
+        ConfigError: something is set otherwise than it was then.
         DataError: one is missing or damaged, or was made with other sub-words than the run has.
     """
-    prepared = open_shards(cast(Path, data.prepared))
+    data = settings.data
+    refuse_settled(data.prepared, read_known(data.prepared), settings)
+    prepared = open_shards(data.prepared)
     if subwords and subwords.fingerprint() != prepared.subwords.fingerprint():
         raise DataError(
             f"a run goes on with its own sub-words; {data.prepared} was made with others. Put the "
@@ -119,5 +124,5 @@ def read_shards(data: TranslationData, subwords: Subwords | None, say: Say) -> S
 
 
 def _as_json(value: Any) -> str:
-    """Tuples are lists there, and text from flags is told apart from a number no more."""
-    return json.dumps(value).strip('"')
+    """Tuples are lists there."""
+    return json.dumps(value)

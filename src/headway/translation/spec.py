@@ -76,6 +76,10 @@ a hypothesis gains by its length alone, and text of another domain pays for it."
 
 def read(settings: Settings, subwords: Subwords | None, say: Say) -> pairs.Pairs:
     """The pairs of a run, and what its parent learned from, if that is mixed in."""
+    if settings.data.prepared:
+        from headway.translation.sharded_pairs import read_shards  # a side room
+
+        return read_shards(settings, subwords, say)
     if languages := getattr(subwords, "languages", None):
         mixture.refuse_untold(settings.data, languages, say)
     return (tuning_data if settings.data.old_run else pairs).read(settings, subwords, say)
