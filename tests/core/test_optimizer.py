@@ -110,6 +110,15 @@ def test_a_moment_that_is_infinite_is_noticed():
     assert not flat.finite()
 
 
+def test_numbers_whose_sum_is_beyond_float32_are_finite():
+    flat = FlatAdam(Network(), torch.float32, **CONSTANTS)
+    flat.masters.data.fill_(3e38)
+    assert flat.masters.sum().isinf()
+    assert flat.finite()
+    flat.masters.data[0] = -float("inf")
+    assert not flat.finite()
+
+
 def test_masters_gather_updates_that_bfloat16_would_lose():
     network = Network()
     flat = FlatAdam(network, torch.bfloat16, **CONSTANTS)

@@ -1,6 +1,5 @@
 """The parameters of a model as one flat vector, and the Adam that updates it (section 5.3)."""
 
-import math
 from collections.abc import Callable, Mapping
 
 import torch
@@ -91,9 +90,8 @@ class FlatAdam:
     def finite(self) -> bool:
         """Whether the weights, and Adam's moments, are finite: an infinite one holds its weight."""
         moments = self.adam.state[self.masters].values()
-        all_ = [self.masters, *moments, *self.still_masters.values()]
-        norms = [torch.linalg.vector_norm(x.detach(), math.inf) for x in all_ if x.numel()]
-        return all(bool(norm.isfinite()) for norm in norms)
+        all_ = [self.masters.detach(), *moments, *self.still_masters.values()]
+        return all(bool(x.sum().isfinite() or x.isfinite().all()) for x in all_)  # a sum is quick
 
     def by_name(self, flat: Tensor) -> dict[str, Tensor]:
         """A flat vector cut into tensors with the parameters' names and shapes (views)."""

@@ -297,16 +297,20 @@ class Trainer(Generic[AnyTask]):
             "position": position.tensors,
         }
         tensors = {f"{group}.{name}": t for group, of in groups.items() for name, t in of.items()}
-        folder, progress, weights = self.folder.checkpoints, self.progress, self.optimizer.weights()
-        state = {"progress": asdict(progress), "position": position.countable}
+        state = {"progress": asdict(self.progress), "position": position.countable}
         for callback in self.callbacks:
             state |= callback.state_dict(self)
+        weights = self.optimizer.weights()
+        self.write(Checkpoint(self.progress.step, weights, tensors, state))
+
+    def write(self, saved: Checkpoint) -> None:
+        """Put down a checkpoint; older ones that nobody needs go."""
 
         def write() -> None:
             self.folder.keep_log()
-            checkpoint.write(folder, progress.step, weights, tensors, state)
+            checkpoint.write(self.folder.checkpoints, *saved)
 
-        self.put_down(write, n_bytes_of(weights) + n_bytes_of(tensors))
+        self.put_down(write, n_bytes_of(saved.weights) + n_bytes_of(saved.resume))
         self.tidy()
 
     def tidy(self) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from headway.core.checkpoint import Checkpoint
 from headway.core.errors import HeadwayError, out_of_memory
 from headway.core.trainer import AnyTask, Result, Trainer, split
 from headway.core.training_interfaces import (
@@ -23,6 +24,7 @@ from headway.core.training_interfaces import (
     TaskState,
     Validation,
 )
+from headway.distributed.checkpoints import SETTLED, CheckpointWriter, settled, strays, told_of
 from headway.distributed.world import ProcessGroup
 
 
@@ -38,10 +40,12 @@ class DistributedTrainer(Trainer[AnyTask]):
     """
 
     def __init__(self, *args: Any, world: ProcessGroup, seed: int, **named: Any) -> None:
-        named["callbacks"] = (Callback(on_validation=agree), *named.get("callbacks", ()))
+        given = named.get("callbacks", ())
+        named["callbacks"] = (SETTLED, Callback(on_validation=agree), *given)
         super().__init__(*args, **named)
         self.world, self.seed = world, seed
         self.stop_agreed = False
+        self.writer: CheckpointWriter | None = None  # while it learns, and only in process 0
         self.asked_here: Callable[[], bool] = lambda: False
         if hasattr(self.task, "world"):
             self.task.world = world
@@ -50,12 +54,17 @@ class DistributedTrainer(Trainer[AnyTask]):
         """See `Trainer`; all stop where one of them is asked to."""
         self.asked_here = stop_asked
         self.share_state()
+        if self.world.rank == 0:
+            self.writer = CheckpointWriter(self.optimizer)
         try:
-            return super().train(lambda: self.stop_agreed)
+            progress = super().train(lambda: self.stop_agreed)
+            settled(self)
         except HeadwayError:
             if self.world.rank:  # all have come to the same, and process 0 says it
                 raise LearnedError from None
             raise
+        self.writer = None
+        return progress
 
     # -- an update ------------------------------------------------------------------------------
 
@@ -162,10 +171,12 @@ class DistributedTrainer(Trainer[AnyTask]):
     # -- one writer -----------------------------------------------------------------------------
 
     def put_down(self, write: Callable[[], None], n_bytes: int) -> None:
-        """See `Trainer`: process 0 writes."""
+        """See `Trainer`: process 0 writes; where it waits for room, it alone is asked to stop."""
         if self.world.rank == 0:
             self.world.watch.at(f"writing at step {self.progress.step:,}", long=True)
+            agreed, self.stop_asked = self.stop_asked, self.asked_here
             super().put_down(write, n_bytes)
+            self.stop_asked = agreed
 
     def save(self) -> None:
         """See `Trainer`. What is carried from batch to batch is put together: one row here, another
@@ -175,7 +186,24 @@ class DistributedTrainer(Trainer[AnyTask]):
         if carried:
             whole = {name: self.world.whole(rows) for name, rows in carried.items()}
             self.task.load_state_dict(TaskState(state.countable, whole))
+        if strays_ := strays(self.optimizer.masters, self.world):
+            self.reporter.say(told_of(strays_, self.progress.step))
+            self.share_state()
         super().save()
+
+    def write(self, saved: Checkpoint) -> None:
+        """See `Trainer`: while it learns, from a copy, by a thread."""
+        if self.writer:
+            self.writer.write(self, saved)
+        elif self.world.rank == 0:
+            super().write(saved)
+
+    def save_model(self, weights: Mapping[str, Tensor]) -> None:
+        """See `Trainer`: while it learns, with the checkpoint of the same weights."""
+        if self.writer:
+            self.writer.model_due = True
+        else:
+            super().save_model(weights)
 
     def tidy(self) -> None:
         """See `Trainer`."""
@@ -184,6 +212,9 @@ class DistributedTrainer(Trainer[AnyTask]):
 
     def resume(self) -> bool:
         """See `Trainer`: process 0 reads, the others become as it is."""
+        settled(self)
+        if self.writer:
+            self.writer.model_due = False
         found = self.world.from_first(super().resume() if self.world.rank == 0 else False)
         if found:
             self.share_state()

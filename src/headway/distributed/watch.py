@@ -79,7 +79,9 @@ class Watch:
         self.store: Any = store.clone()  # type: ignore[attr-defined]  # a connection of its own
         self.rank, self.everyone = rank, everyone
         self.sign, self.folder = Sign(), RunFolder(Path())
-        self.others = {other: OtherProcess(Sign()) for other in range(len(everyone)) if other != rank}
+        self.others = {
+            other: OtherProcess(Sign()) for other in range(len(everyone)) if other != rank
+        }
         self.waits_since = 0.0  # in a collective; 0: in none
         self.failed_since, self.failure = 0.0, ""  # of a collective
         self.n_answers, self.silent_s, self.store_error = 0, 0.0, ""
