@@ -99,8 +99,10 @@ def average(checkpoints: Path, chosen: Iterable[int]) -> dict[str, Tensor]:
     for name in names:
         found[name] = files[-1].get_tensor(name).clone()
         if found[name].is_floating_point():
-            every = (file.get_tensor(name).double() for file in files)
-            found[name] = (sum(every) / len(files)).float()
+            total = found[name].double().zero_()
+            for file in files:
+                total += file.get_tensor(name)
+            found[name].copy_(total.div_(len(files)))
     return found
 
 

@@ -1,9 +1,11 @@
 """The optimizer of a training in which not all weights learn alike: some stay, for good or for a
 while, some learn more slowly, some learn only what an adapter adds to them."""
 
+import ctypes
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
@@ -116,6 +118,7 @@ class TunedAdam(FlatAdam):
                 self.stay_as(name, learned.pop(name), found)
         copy_weights(weights, learned)
         self.round()
+        give_back_memory()
 
     def stay_as(self, name: str, held: Tensor, found: Tensor) -> None:
         """Have a weight stay as it was `found`: not copied on a CPU, as it may be pages of a file,
@@ -133,6 +136,13 @@ class TunedAdam(FlatAdam):
         self.rounded.copy_(self.masters.data[: self.n_rounded])
         for name, parameter in self.still.items():
             parameter.data.copy_(self.still_masters[name])
+
+
+def give_back_memory() -> None:
+    """Have the system get what tensors no longer need: glibc keeps it, although a model that was
+    drawn and replaced is never needed again."""
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def twin(model: nn.Module) -> nn.Module:
