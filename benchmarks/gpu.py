@@ -157,6 +157,11 @@ class Bench:
         if self.on_gpu:
             torch.cuda.synchronize(self.device)
 
+    def now(self) -> float:
+        """Seconds: of the clock; without a GPU of this process, by the thread, whatever others do
+        to the machine."""
+        return time.perf_counter() if self.on_gpu else time.process_time() / self.runtime.threads
+
     def peak(self) -> tuple[float, str]:
         """Operations a second that the device can do at most in the precision of training."""
         if self.on_gpu:
@@ -233,11 +238,11 @@ class Bench:
         self.wait()
         waits.clear()
         taken.clear()
-        clock = time.perf_counter()
-        while time.perf_counter() - clock < self.asked.seconds:
+        clock, begun = self.now(), time.perf_counter()
+        while time.perf_counter() - begun < self.asked.seconds:
             trainer.train_step()
         self.wait()
-        spent = time.perf_counter() - clock
+        passed, spent = time.perf_counter() - begun, self.now() - clock
         lengths = [[side[b.rows[1]] + 1 for side in task.train.lengths.values()] for b in taken]
         places = sum(places_of(task, both) for both in lengths)
         memory = torch.cuda.max_memory_allocated(self.device) if self.on_gpu else resident()
@@ -246,7 +251,7 @@ class Bench:
             operations=sum(operations(config, n_words, *both) for both in lengths) / spent,
             memory_gb=memory / 1e9,
             first_s=first_s,
-            waiting=sum(waits) / spent,
+            waiting=sum(waits) / passed,
             full=sum(int(side.sum()) for both in lengths for side in both) / places,
         )
 
@@ -389,7 +394,8 @@ def report(bench: Bench) -> tuple[str, dict[str, Any]]:
         f"{how}; batches of {size:,} tokens, rows of {length}, "
         f"{'' if asked.source else 'generated pairs, '}seed {SEED}, {asked.rounds} times "
         f"{asked.seconds:g} s of each. Memory is "
-        f"{'of the card' if bench.on_gpu else 'the most that the process has had so far'}.",
+        f"{'of the card' if bench.on_gpu else 'the most that the process has had so far'}"
+        f"{'' if bench.on_gpu else '; speeds are by seconds of the processor'}.",
         "",
         record.table(["preset", "batches", "target tokens/s", "by the first", "of the peak", "full",
                       "GB", "first update, s", "waiting"], training),
