@@ -79,9 +79,8 @@ class Watch:
         self.store: Any = store.clone()  # type: ignore[attr-defined]  # a connection of its own
         self.rank, self.everyone = rank, everyone
         self.sign, self.folder = Sign(), RunFolder(Path())
-        self.others = {
-            other: OtherProcess(Sign()) for other in range(len(everyone)) if other != rank
-        }
+        others = (other for other in range(len(everyone)) if other != rank)
+        self.others = {other: OtherProcess(Sign()) for other in others}
         self.waits_since = 0.0  # in a collective; 0: in none
         self.failed_since, self.failure = 0.0, ""  # of a collective
         self.n_answers, self.silent_s, self.store_error = 0, 0.0, ""
@@ -223,10 +222,12 @@ class Watch:
     def what_is_saved(self) -> str:
         """And how it goes on."""
         steps = checkpoint.resumable(self.folder.checkpoints)
-        known = f"The last checkpoint, step {steps[-1]:,}, is whole" if steps else "None is saved"
+        known, there = "No checkpoint is written yet", ""
+        if steps:
+            known, there = f"The last checkpoint, step {steps[-1]:,}, is whole", " from there"
         tried, most = (int(os.environ.get(f"TORCHELASTIC_{n}", "0")) for n in RESTARTS)
         if tried < most:
-            return f"{known}: torchrun starts all again, and they go on from there."
+            return f"{known}: torchrun starts all again{there}."
         return f"{known}: start the same command again with --resume."
 
 
