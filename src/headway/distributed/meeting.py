@@ -15,6 +15,7 @@ import torch.distributed as dist
 from torch.distributed import PrefixStore, Store
 
 from headway.core.errors import ConfigError, HeadwayError, command
+from headway.distributed.watch import START_AGAIN, seconds_set
 from headway.version import __version__
 
 ASK_S = 0.05
@@ -25,11 +26,13 @@ TWICE_S = 5.0
 class UnmetError(HeadwayError):
     """The processes of a training have not found each other."""
 
-    exit_status = 75
+    exit_status = START_AGAIN
 
 
-def joined(rank: int, size: int, within: timedelta) -> tuple[Store, list[dict[str, Any]]]:
+def joined(rank: int, size: int) -> tuple[Store, list[dict[str, Any]]]:
     """A place in the store for all processes of this start, and who they are, by rank.
+
+    HEADWAY_MEETS_WITHIN (seconds, 300) is how long they may take to come.
 
     Raises:
         ConfigError: the environment does not say where they meet, or their versions differ.
@@ -42,6 +45,7 @@ def joined(rank: int, size: int, within: timedelta) -> tuple[Store, list[dict[st
             "Where several processes meet, MASTER_ADDR and MASTER_PORT say where; they are not "
             f"both set. Start with torchrun, or: {command('train', '--processes', size, '..')}"
         ) from None
+    within = timedelta(seconds=seconds_set("HEADWAY_MEETS_WITHIN", 300))
     by_torchrun = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
     with store_errors(address, port):
         store = dist.TCPStore(

@@ -20,8 +20,6 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Value = TypeVar("Value")
 
-MEET = timedelta(minutes=5)
-"""How long processes may take to come."""
 FOR_EVER = timedelta(days=365)
 """Of a collective: `Watch` ends what hangs, and lets wait what waits for room on a disk."""
 
@@ -33,12 +31,12 @@ class ProcessGroup(World):
     gone, `watch` ends this one.
     """
 
-    def __init__(self, within: timedelta = MEET) -> None:
+    def __init__(self) -> None:
         on_gpu = torch.cuda.is_available()
         if on_gpu:
             torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
         self.rank, self.size = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE"))
-        self.store, everyone = joined(self.rank, self.size, within)
+        self.store, everyone = joined(self.rank, self.size)
         self.watch = Watch(self.store, self.rank, everyone)
         with self.watch.in_collective():
             dist.init_process_group(
