@@ -115,13 +115,14 @@ def listed_with(
             name, since, sign = now, time.monotonic(), b""
             place = PrefixStore(name, store)
             place.set(f"here/{rank}", json.dumps(me))
-        if now and place.check(["everyone", "sign/0"]):
+        if now and place.check(["everyone"]):
             everyone: list[dict[str, Any]] = json.loads(place.get("everyone"))
-            other = everyone[rank] if rank < len(everyone) else me
-            if other["nonce"] == me["nonce"] and other is not me:
+            other = everyone[rank] if rank < len(everyone) else {}
+            if other.get("nonce") == me["nonce"]:
                 return everyone
-            sign = sign or place.get("sign/0")
-            if time.monotonic() - since > TWICE_S and sign != place.get("sign/0"):
+            lives = place.get("sign/0") if place.check(["sign/0"]) else b""
+            sign = sign or lives
+            if other and lives != sign and time.monotonic() - since > TWICE_S:
                 raise ConfigError(
                     f"Each process has a rank of its own; another process {rank} is at work on "
                     f"{other['host']}, process id {other['pid']}. Start each once, or a second "
