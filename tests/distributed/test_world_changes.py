@@ -1,6 +1,5 @@
 """A training goes on with more processes, or fewer, or one: the same batches, each row once."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,10 @@ def gone_on(path: Path, n: int, until: int, *, lanes: int = LANES, dropout: floa
         world = ProcessGroup() if n > 1 else None
         trainer = trainer_in(path, world, SharedRows(lanes), dropout=dropout)
         trainer.resume()
-        stop: Callable[[], bool] = lambda: trainer.progress.step >= until - 1 + (n == 1)
+
+        def stop() -> bool:
+            return trainer.progress.step >= until - 1 + (n == 1)
+
         if world:
             with world.watch.until_the_end(RunFolder(path)):
                 trainer.train(stop)

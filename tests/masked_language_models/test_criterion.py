@@ -52,7 +52,7 @@ def test_hidden_places_alone_have_loss(model, batch):
 
 def test_validation_is_what_torch_says_of_all_logits(model, batch):
     criterion, (fed, wanted) = batch
-    found = criterion.validate(model.eval(), iter([(fed, wanted)]))
+    found = criterion.validation(criterion.count(model.eval(), (fed, wanted)))
     logits, hidden = model(fed), wanted != 0
     right = (logits.argmax(-1) == wanted)[hidden].float().mean()
     assert found.score == pytest.approx(100 * right.item())

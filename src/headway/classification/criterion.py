@@ -1,6 +1,6 @@
 """What is learned of labelled texts: cross-entropy over labels, or of each label by itself."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,18 +63,19 @@ class LabelCriterion:
         """Of each label."""
         return logits.sigmoid() if self.several else logits.softmax(-1)
 
-    def validate(self, model: nn.Module, batches: Iterator[Tensors]) -> Validation:
+    def count(self, model: nn.Module, tensors: Tensors) -> Sequence[int | float]:
+        """Nats, examples, right labels, said ones, and those that are there."""
+        ids, targets = tensors
+        logits = model(ids).float()
+        chosen, known = logits > 0, targets > 0
+        if not self.several:
+            chosen, known = logits.argmax(-1) == targets, torch.ones_like(targets) > 0
+        labels = (int(some.sum()) for some in (chosen & known, chosen, known))
+        return self.nats(logits, targets).item(), len(targets), *labels
+
+    def validation(self, counted: Sequence[int | float]) -> Validation:
         """Accuracy in percent; of several labels micro-F1."""
-        nats, n, right, said, there = 0.0, 0, 0, 0, 0
-        for ids, targets in batches:
-            logits = model(ids).float()
-            nats += self.nats(logits, targets).item()
-            n += len(targets)
-            chosen, known = logits > 0, targets > 0
-            if not self.several:
-                chosen, known = logits.argmax(-1) == targets, torch.ones_like(targets) > 0
-            right += int((chosen & known).sum())
-            said, there = said + int(chosen.sum()), there + int(known.sum())
+        nats, n, right, said, there = counted
         if self.several:
             return Validation(nats / n, 200 * right / max(said + there, 1), "micro_f1")
         return Validation(nats / n, 100 * right / n, "accuracy")

@@ -3,7 +3,7 @@
 What differs from use to use is a `Criterion`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -56,8 +56,12 @@ class Criterion(Protocol):
         """Summed over the units; carries the gradient."""
         ...
 
-    def validate(self, model: nn.Module, batches: Iterator[Tensors]) -> Validation:
-        """Measured on all validation examples."""
+    def count(self, model: nn.Module, tensors: Tensors) -> Sequence[int | float]:
+        """What is counted of a validation batch: nats, units, .."""
+        ...
+
+    def validation(self, counted: Sequence[int | float]) -> Validation:
+        """Measured on all validation examples, given the sums of what was counted."""
         ...
 
 
@@ -121,9 +125,14 @@ class ExamplesTask:
 
     def validate(self, model: nn.Module) -> Validation:
         """On all validation examples."""
-        examples = ([self.valid[int(i)] for i in chosen] for chosen in self.valid_batches)
-        batches = (self.batch(self.criterion.tensors(some)).rows for some in examples)
-        return self.criterion.validate(model, batches)
+
+        def counts(batches: Sequence[NDArray[Any]]) -> list[Sequence[int | float]]:
+            examples = ([self.valid[int(i)] for i in chosen] for chosen in batches)
+            placed = (self.batch(self.criterion.tensors(some)).rows for some in examples)
+            return [self.criterion.count(model, tensors) for tensors in placed]
+
+        counted = self.world.divided(counts, self.valid_batches)
+        return self.criterion.validation(sums(counted))
 
     def state_dict(self) -> TaskState:
         """See `headway.core.training_interfaces.Task`."""
@@ -132,6 +141,11 @@ class ExamplesTask:
     def load_state_dict(self, state: TaskState) -> None:
         """See `headway.core.training_interfaces.Task`."""
         self.stream.load_state_dict(state.countable)
+
+
+def sums(counted: Iterable[Sequence[int | float]]) -> list[int | float]:
+    """Of what was counted of each batch."""
+    return [sum(column) for column in zip(*counted, strict=True)]
 
 
 def lengths(examples: Sequence[Example]) -> NDArray[np.int32]:

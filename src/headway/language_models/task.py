@@ -1,12 +1,14 @@
 """What is learned: the next token, all along a text."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
 from jaxtyping import Int
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from headway.core.batching import BatchStream
@@ -157,16 +159,24 @@ class LanguageTask:
         )
         n_rows, length = batches.n_rows, batches.length
         share = len(self.valid) // n_rows
-        nats, n_tokens, carried = 0.0, 0, None
-        for step in range(0, n_read // n_rows - length + 1, length):
-            starts = np.arange(n_rows) * share + step
-            fed, wanted = (torch.from_numpy(a) for a in self.valid.stretch(starts, length))
-            rows = LaneRows(fed.to(self.device), wanted.to(self.device), slice(0, n_rows), False)
-            loss, after = self.cross_entropy(model, rows, carried, 0.0)
-            carried = after if self.carries else None
-            nats += float(loss.nll)
-            n_tokens += wanted.numel()
-        return nats / n_tokens
+        steps = range(0, n_read // n_rows - length + 1, length)
+
+        def nats(some: Sequence[NDArray[Any]]) -> list[float]:
+            return [nats_of(lanes) for lanes in some]
+
+        def nats_of(lanes: NDArray[Any]) -> float:
+            found, carried = 0.0, None
+            for step in steps:
+                stretch = self.valid.stretch(lanes * share + step, length)
+                fed, wanted = (torch.from_numpy(ids).to(self.device) for ids in stretch)
+                rows = LaneRows(fed, wanted, slice(0, len(fed)), False)
+                loss, after = self.cross_entropy(model, rows, carried, 0.0)
+                carried = after if self.carries else None
+                found += float(loss.nll)
+            return found
+
+        groups = np.array_split(np.arange(n_rows), min(n_rows, self.world.size))
+        return sum(self.world.divided(nats, groups)) / (len(steps) * n_rows * length)
 
     def state_dict(self) -> TaskState:
         """See `headway.core.training_interfaces.Task`."""

@@ -1,7 +1,7 @@
 """What is learned: what stands at hidden places."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import cast
 from zlib import crc32
 
@@ -64,16 +64,16 @@ class MaskedCriterion:
         ).smoothed  # fmt: skip
 
     @torch.no_grad()
-    def validate(self, model: nn.Module, batches: Iterator[Tensors]) -> Validation:
+    def count(self, model: nn.Module, tensors: Tensors) -> Sequence[int | float]:
+        """Nats, hidden places, and those that are found."""
+        features, wanted = self.hidden(model, tensors)
+        logits = cast(MaskedLanguageModel, model).logits(features)
+        nats = F.cross_entropy(logits, wanted, reduction="sum").item()
+        return nats, len(wanted), int((logits.argmax(-1) == wanted).sum())
+
+    def validation(self, counted: Sequence[int | float]) -> Validation:
         """Accuracy in percent, nats and perplexity at hidden places; ranked by the nats."""
-        n = right = 0
-        nats = 0.0
-        for tensors in batches:
-            features, wanted = self.hidden(model, tensors)
-            logits = cast(MaskedLanguageModel, model).logits(features)
-            nats += F.cross_entropy(logits, wanted, reduction="sum").item()
-            right += int((logits.argmax(-1) == wanted).sum())
-            n += len(wanted)
+        nats, n, right = counted
         loss = nats / max(1, n)
         others = {"perplexity": math.exp(min(loss, 700))}
         return Validation(loss, 100 * right / max(1, n), "accuracy", rank=-loss, others=others)

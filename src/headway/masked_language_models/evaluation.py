@@ -7,6 +7,7 @@ import torch
 
 from headway.core.errors import DataError
 from headway.labelling.scores import LabelScores, share
+from headway.labelling.task import sums
 from headway.language_models.evaluation import ids_of
 from headway.language_models.texts import ReadingReport
 from headway.language_models.units import TokenUnit
@@ -36,7 +37,8 @@ def evaluated(run: Path, files: Sequence[Path]) -> LabelScores:
             "accuracy is of hidden places, and nothing can be hidden in a text that is empty, or "
             f"unknown to the model; got {', '.join(map(str, files))}. Give another text."
         )
-    found = asked.validate(model, (tuple(t.to(device) for t in batch) for batch in batches))
+    placed = (tuple(tensor.to(device) for tensor in batch) for batch in batches)
+    found = asked.validation(sums(asked.count(model, tensors) for tensors in placed))
     perplexity = found.others["perplexity"]
     return LabelScores(
         {"accuracy": share(round(found.score * n / 100), n)},

@@ -1,6 +1,6 @@
 """What is learned: the tags of sentences, under a chain over them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -56,18 +56,21 @@ class TagCriterion:
         tagger = cast("Tagger", model)
         return tagger.chain.loss(tagger.emissions(ids, starts, features), tags, there)
 
-    def validate(self, model: nn.Module, batches: Iterator[Tensors]) -> Validation:
+    def count(self, model: nn.Module, tensors: Tensors) -> Sequence[int | float]:
+        """Nats, tags, spans that are right, and all spans, known and found."""
+        tagger, right, both = cast("Tagger", model), 0, 0
+        ids, starts, tags, there, features = tensors
+        emissions = tagger.emissions(ids, starts, features)
+        best = tagger.chain.best(emissions, there)
+        for *two, visible in zip(tags, best, there, strict=True):
+            known, found = ({*self._spans(row[visible])} for row in two)
+            right, both = right + len(known & found), both + len(known) + len(found)
+        nats = tagger.chain.loss(emissions, tags, there).item()
+        return nats, int(there.sum()), right, both
+
+    def validation(self, counted: Sequence[int | float]) -> Validation:
         """Strict F1 of spans, which is the accuracy of plain tags, in percent."""
-        tagger, nats, n = cast("Tagger", model), 0.0, 0
-        right = both = 0
-        for ids, starts, tags, there, features in batches:
-            emissions = tagger.emissions(ids, starts, features)
-            nats += tagger.chain.loss(emissions, tags, there).item()
-            n += int(there.sum())
-            best = tagger.chain.best(emissions, there)
-            for *two, visible in zip(tags, best, there, strict=True):
-                known, found = ({*self._spans(row[visible])} for row in two)
-                right, both = right + len(known & found), both + len(known) + len(found)
+        nats, n, right, both = counted
         name = "f1" if self.scheme else "accuracy"
         return Validation(nats / n, 200 * right / max(1, both), name)
 
