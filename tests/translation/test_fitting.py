@@ -10,7 +10,8 @@ from headway.corpora.prepared import Prepared
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Sizes
 from headway.tokenizers.words import Words
-from headway.translation.spec import LADDER, SPEC, refuse_beyond_last
+from headway.translation.length_limits import refuse_too_long
+from headway.translation.spec import LADDER, SPEC, build
 
 
 def test_the_preset_follows_what_is_distinct_however_often_it_is_seen():
@@ -56,7 +57,7 @@ def test_the_longest_side_and_its_marker_must_have_a_position():
 
     def check(max_length: int, **training: str) -> None:
         model = {"positions": "learned", "max_length": max_length, "d_model": 8, "heads": 1}
-        refuse_beyond_last(Settings.of({"model": model, "training": training}, SPEC), prepared)
+        refuse_too_long(Settings.of({"model": model, "training": training}, SPEC), prepared, build)
 
     check(8)
     with pytest.raises(

@@ -12,9 +12,11 @@ from headway.core.training_interfaces import Batch
 from headway.core.transformer import Transformer
 from headway.corpora.prepared import Prepared
 from headway.nn.positioned import PositionedConfig
+from headway.runs.settings import Settings
 from headway.translation.corpus_task import CorpusTask
+from headway.translation.length_limits import refuse_too_long
 from headway.translation.packed_task import PackedTask, packed_features
-from headway.translation.spec import PlannedTranslation
+from headway.translation.spec import SPEC, PlannedTranslation, build
 
 TRAINING = PlannedTranslation(batch_tokens=256, pack_length=64)
 SIZES = {"encoder_layers": 2, "decoder_layers": 2, "d_model": 16, "d_ff": 32, "heads": 2}
@@ -142,8 +144,22 @@ def test_rows_are_full(prepared):
         assert used > 0.85
 
 
-def test_a_row_that_is_too_short_for_a_pair_is_refused(prepared):
-    with pytest.raises(ConfigError, match="hold any pair.*got 8"):
-        task_of(prepared, pack_length=8)
-    with pytest.raises(ConfigError, match="batches of 256 one row; got 512"):
-        task_of(prepared, pack_length=512)
+def refuse(prepared: Prepared, model: dict, **training: object) -> None:
+    given = {"model": model, "training": {"pack_length": 64, **training}}
+    refuse_too_long(Settings.of(given, SPEC), prepared, build)
+
+
+def test_what_cannot_be_packed_is_refused_before_anything_is_written(prepared):
+    refuse(prepared, SIZES)
+    with pytest.raises(ConfigError, match="rows of training.pack_length hold any pair; got 8"):
+        refuse(prepared, SIZES, pack_length=8)
+    with pytest.raises(ConfigError, match="hold any pair; got -1"):
+        refuse(prepared, SIZES, pack_length=-1)
+    with pytest.raises(ConfigError, match="without a window; got --model.type transformer"):
+        refuse(prepared, {**SIZES, "window": 4})
+    with pytest.raises(ConfigError, match="without a window; got --model.type recurrent"):
+        refuse(prepared, {"type": "recurrent"})
+    tuned = {"pack_length": 64, "init_from": "runs/old"}
+    settings = Settings.of({"training": tuned, "data": {"old_run": "runs/old"}}, SPEC)
+    with pytest.raises(ConfigError, match=r"goes on from a run \(runs/old\) with its old pairs"):
+        refuse_too_long(settings, prepared, build)

@@ -11,14 +11,12 @@ from torch import Tensor, nn
 
 from headway.core.attention import causal_mask
 from headway.core.batching import BatchStream
-from headway.core.errors import ConfigError
 from headway.core.loss import projected_label_smoothed
 from headway.core.rows import SIDES, Indices
 from headway.core.training_interfaces import Batch
-from headway.core.transformer import Transformer, TransformerConfig
+from headway.core.transformer import Transformer
 from headway.core.translation_task import Rows, TranslationTraining
 from headway.corpora.prepared import Prepared
-from headway.runs.settings import Settings
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.packed_rows import Layout, RowBatches
 
@@ -42,36 +40,14 @@ class PackedSide(NamedTuple):
     """Where in its sentence it stands, from 0."""
 
 
-def packed_task(settings: Settings, prepared: Prepared, **how: Any) -> "PackedTask":
-    """The task of a run; raises ConfigError where its model, or its data, cannot be packed."""
-    model = settings.model
-    plain = isinstance(model, TransformerConfig) and not getattr(model, "window", 0)
-    if not plain or settings.data.old_run or hasattr(prepared.subwords, "languages"):
-        raise ConfigError(
-            "training.pack_length is for Transformers that are trained from the beginning, without "
-            f"a window; got --model.type {settings.model_type}"
-            f"{' that goes on from another run' if settings.data.old_run else ''}. Leave it out."
-        )
-    return PackedTask(prepared, settings.training, **how)
-
-
 class PackedTask(CorpusTask):
     """A `CorpusTask` that learns from packed pairs; it validates on padded ones."""
 
     def __init__(self, prepared: Prepared, training: PackedTraining, **how: Any) -> None:
-        """Raises ConfigError where a pair is longer."""
         super().__init__(prepared, training, **how)
-        length = training.pack_length
-        longest = 1 + max(int(side.max()) for side in self.train.lengths.values())
-        if not longest <= length <= training.batch_tokens:
-            raise ConfigError(
-                f"rows of training.pack_length hold any pair, the longest of {longest} tokens, and "
-                f"batches of {training.batch_tokens} one row; got {length}. Try 256 or 512, "
-                "larger batches, or a smaller data.max_length."
-            )
         self.packed = RowBatches(
             [*self.train.lengths.values()],
-            row_length=length,
+            row_length=training.pack_length,
             batch_tokens=training.batch_tokens,
             seed=self.stream.batches.seed,
             rounds=prepared.rounds,

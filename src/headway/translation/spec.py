@@ -14,12 +14,10 @@ from headway.core.bleu import SentenceStatistics
 from headway.core.config import Sections
 from headway.core.errors import ConfigError
 from headway.core.hypothesis import DecodingSettings
-from headway.core.interfaces import StepDecoder
 from headway.core.run_folder import LANGUAGES, RunFolder, write_json
 from headway.core.runtime import Runtime
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
-from headway.corpora.prepared import Prepared
 from headway.corpora.settings import TranslationText
 from headway.metrics.corpus_scores import BleuAndChrf, score_translations
 from headway.models import MODELS, PRESETS
@@ -31,8 +29,9 @@ from headway.tokenizers import tokenizer_files
 from headway.translation import mixture, pairs, tuning, tuning_data
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.decoding import SamplingSettings, decode_anew
+from headway.translation.length_limits import refuse_too_long
 from headway.translation.measuring import below_use, measure
-from headway.translation.packed_task import PackedTraining, packed_task
+from headway.translation.packed_task import PackedTask, PackedTraining
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> CorpusTask:
     how: Any = {"seed": settings.runtime.seed, "device": runtime.device}
     how |= {"valid_rows": rows, "decode": decode_anew(settings.runtime.engine)}
     if settings.training.pack_length:
-        return packed_task(settings, data.prepared, **how)
+        return PackedTask(data.prepared, settings.training, **how)
     if settings.data.old_run:
         tuned = cast(tuning_data.TunedPairs, data)
         return tuning.TuningTask(settings, tuned, how["device"], how["decode"])
@@ -118,26 +117,11 @@ def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> CorpusTask:
 
 
 def complete(given: Sections, settings: Settings, data: pairs.Pairs) -> Sections:
-    """What the data told; raises ConfigError where positions end before a pair does."""
-    if getattr(settings.model, "positions", "learned") == "learned":  # these may end
-        refuse_beyond_last(settings, data.prepared)
+    """What the data told; raises ConfigError where positions, or rows, end before a pair does."""
+    ends = getattr(settings.model, "positions", "learned") == "learned"
+    if ends or settings.training.pack_length:
+        refuse_too_long(settings, data.prepared, build)
     return (tuning_data if settings.data.old_run else pairs).complete(given, settings, data)
-
-
-def refuse_beyond_last(settings: Settings, prepared: Prepared) -> None:
-    """Raise ConfigError where positions end before a pair does: training would end at its batch,
-    and there again when it is resumed."""
-    with torch.device("meta"):  # nothing of it in memory
-        model = cast(StepDecoder, build(settings, prepared.subwords))
-    sides = [side for one in (prepared.train, prepared.valid) for side in one.lengths.values()]
-    longest = 1 + max(int(side.max(initial=0)) for side in sides)  # its begin or end marker
-    if model.longest is None or longest <= model.longest:
-        return
-    larger = "" if settings.training.init_from else f"--model.max-length {longest}, or "
-    raise ConfigError(
-        f"learned positions end at model.max_length; got {model.longest}, and a pair of {longest} "
-        f"tokens, its marker counted. Try {larger}--data.max-length {model.longest - 1}."
-    )
 
 
 # -- how long a training takes, and how it ends -----------------------------------------------
