@@ -13,7 +13,6 @@ from cyclopts import App, Group, Parameter
 
 from headway.core.config import SECTIONS, Sections, build
 from headway.core.errors import CONTROLS, ConfigError
-from headway.core.lines import MAX_LINE_BYTES
 from headway.core.setting_errors import unknown_section
 from headway.languages.codes import suffix_of
 from headway.localization.formats.file_kinds import FILE_KINDS, NO_TEXT
@@ -184,25 +183,6 @@ def ready(
         tag = announced_tag(translator, tag, say)
     wanted = translator.decoding({**decoding, **sections.get("decoding", {})})
     return translator, {"tag": tag, **asdict(wanted)}
-
-
-def tell_cut(n_cut: int, translator: "Translator") -> None:
-    """Say how many lines were too long, if any was."""
-    if n_cut:
-        say(
-            f"{n_cut} of the lines were longer than the {translator.longest} sub-words that the "
-            "model was trained to read at most, and were cut at the end"
-        )
-
-
-def tell_too_long(lines: Sequence[int]) -> None:
-    """Say which lines, by number, were never held; nothing where there are none."""
-    if lines:
-        print(
-            f"{len(lines)} of the lines had more than {MAX_LINE_BYTES:,} bytes and count as "
-            f"blank (the first is line {lines[0]:,})",
-            file=sys.stderr,
-        )
 
 
 def process_settings(sections: Mapping[str, Mapping[str, Any]]) -> "RuntimeSettings":

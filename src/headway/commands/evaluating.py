@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.commands.arguments import ready, say, tell_cut
+from headway.commands.arguments import ready, say
 from headway.commands.evaluate_options import EvaluateOptions
 from headway.commands.stages import Stages
 from headway.filling.steps import OFF, terms_of
@@ -91,6 +91,8 @@ def translated(
             own = "" if glossary else f" of the run{OFF}"
             say(f"headway: glossary{own}: {kept.glossary.in_words()}; {kept.told(pairs)}")
         n_cut = sum(translation.n_cut > 0 for translation in found)
+        from headway.commands.translate_documents import tell_cut
+
         tell_cut(n_cut, translator)
         return System(name, [translation.target for translation in found], n_cut)
 

@@ -6,8 +6,12 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import cast
 
-from headway.commands.arguments import tell_too_long
-from headway.commands.standard_input import CHARACTERS_AT_ONCE, LINES_AT_ONCE, waiting_lines
+from headway.commands.standard_input import (
+    CHARACTERS_AT_ONCE,
+    LINES_AT_ONCE,
+    tell_too_long,
+    waiting_lines,
+)
 from headway.core.lines import read_lines
 
 
@@ -32,4 +36,5 @@ def in_chunks(lines: Iterable[str | None]) -> Iterator[list[str]]:
             texts, n_characters = [], 0
     if texts:
         yield texts
-    tell_too_long(too_long)
+    if too_long:
+        tell_too_long(too_long)

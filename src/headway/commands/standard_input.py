@@ -1,9 +1,9 @@
 """Lines of standard input, many at a time, as they come."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from io import BufferedIOBase
 
-from headway.commands.arguments import tell_too_long
 from headway.core.errors import DataError
 from headway.core.lines import MAX_LINE_BYTES
 
@@ -45,4 +45,14 @@ def waiting_lines(stream: BufferedIOBase) -> Iterator[list[str]]:
                 ) from None
         for first in range(0, len(texts), LINES_AT_ONCE):
             yield texts[first : first + LINES_AT_ONCE]
-    tell_too_long(too_long)
+    if too_long:
+        tell_too_long(too_long)
+
+
+def tell_too_long(lines: Sequence[int]) -> None:
+    """Say which lines, by number, were never held."""
+    print(
+        f"{len(lines)} of the lines had more than {MAX_LINE_BYTES:,} bytes and count as "
+        f"blank (the first is line {lines[0]:,})",
+        file=sys.stderr,
+    )

@@ -17,7 +17,6 @@ from headway.commands.arguments import (
     plain,
     ready,
     say,
-    tell_cut,
 )
 from headway.commands.lines import chunks_of
 from headway.commands.translate_options import TranslateOptions
@@ -140,6 +139,8 @@ def translate_lines(
         some = ", ".join(map(str, doubtful[:5])) + ", .." * (len(doubtful) > 5)
         say(f"{len(doubtful)} of {n_lines} lines look doubtful ({some}): --json says why")
     if n_cut or n_mended:
+        from headway.commands.translate_documents import tell_cut, tell_mended
+
         tell_cut(n_cut, translator)
         tell_mended(n_mended)
 
@@ -165,12 +166,3 @@ def tell_terms(terms: "Terms") -> None:
 
     words = terms.glossary.in_words()
     say(f"headway: glossary of the run{OFF}: {words}")
-
-
-def tell_mended(n_mended: int) -> None:
-    """Say in how many lines codes were lost or invented, if in any."""
-    if n_mended:
-        say(
-            f"codes (tags, placeholders, ...) of {n_mended} of the lines were corrected: what the "
-            "model left out stands at the end, what the text does not have is removed"
-        )

@@ -34,6 +34,7 @@ from headway.operations.shipped import DEMO
 if TYPE_CHECKING:
     from headway.localization.checks.calibration import Verdict
     from headway.translation.detailed import Translation
+    from headway.translator import Translator
 
 _WORST = 5
 _EACH = 5
@@ -232,3 +233,21 @@ def as_json(translation: "Translation", verdict: "Verdict") -> dict[str, Any]:
         "confidence": verdict.confidence,
         "flags": [flag._asdict() for flag in verdict.flags],
     }
+
+
+def tell_cut(n_cut: int, translator: "Translator") -> None:
+    """Say how many lines were too long, if any was."""
+    if n_cut:
+        say(
+            f"{n_cut} of the lines were longer than the {translator.longest} sub-words that the "
+            "model was trained to read at most, and were cut at the end"
+        )
+
+
+def tell_mended(n_mended: int) -> None:
+    """Say in how many lines codes were lost or invented, if in any."""
+    if n_mended:
+        say(
+            f"codes (tags, placeholders, ...) of {n_mended} of the lines were corrected: what the "
+            "model left out stands at the end, what the text does not have is removed"
+        )
