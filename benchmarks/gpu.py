@@ -19,8 +19,9 @@ import resource
 import time
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -88,11 +89,15 @@ class GeneratedRows:
         return self.sides[side]
 
 
-class Words(NamedTuple):
+@dataclass(frozen=True)
+class Words:
     """A vocabulary of which nothing but its size is known."""
 
     n_words: int
-    special: SpecialIds = SpecialIds()
+    special: SpecialIds = field(default_factory=SpecialIds)
+
+    def __len__(self) -> int:
+        return self.n_words
 
 
 @dataclass(frozen=True)
@@ -151,6 +156,7 @@ class Bench:
         self.device = self.runtime.device
         self.on_gpu = self.device.type == "cuda"
         self.left_out: list[str] = []
+        self.known: dict[tuple[int, int], dict[bool, CorpusTask]] = {}
 
     def wait(self) -> None:
         """Until the device has done what was asked of it: only then does a clock tell."""
@@ -181,12 +187,18 @@ class Bench:
         found = 2 * size**3 / min(times)
         return found, f"{found / 1e12:.2f} TFLOP/s, measured with products of {size} x {size}"
 
-    def late(self, what: str) -> bool:
-        """Whether the time is over, which is noted."""
-        over = time.monotonic() - self.begun > 60 * self.asked.minutes
-        if over:
-            self.left_out.append(what)
-        return over
+    def tried(self, what: str, work: Callable[[], Any]) -> Any:
+        """What it gives. Left out, and None, where the time is over, or it fails: the rest is
+        measured all the same."""
+        if time.monotonic() - self.begun > 60 * self.asked.minutes:
+            self.left_out.append(f"{what} (the time was over)")
+            return None
+        try:
+            return work()
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}".partition("\n")[0]
+            self.left_out.append(f"{what} ({why})")
+            return None
 
     # -- training ---------------------------------------------------------------------------
 
@@ -197,23 +209,31 @@ class Bench:
         asked, n_words = self.asked, preset.get("text", {}).get("vocabulary_size", 10_000)
         model = {key: value for key, value in preset["model"].items() if key != "type"}
         config = TransformerConfig(**{**model, **(TINY if asked.tiny else {})})
-        if asked.source:
-            files = PairsSettings(source=(asked.source,), target=(asked.target,))
-            held = prepare_in_memory(files, TextSettings(), seed=SEED, say=print)
-            data, n_words = Data(held.train, held.valid, held.subwords), len(held.subwords)
-        else:
-            n_words = 500 if asked.tiny else n_words
-            rows = GeneratedRows(2_000 if asked.tiny else asked.pairs, n_words)
-            data = Data(rows, rows, Words(n_words))
-        training = PlannedTranslation(
+        self.training = PlannedTranslation(
             batch_tokens=asked.batch_tokens or preset["training"]["batch_tokens"],
             pack_length=asked.pack_length, max_steps=10**6, warmup_steps=10**3, learning_rate=1e-4,
         )  # fmt: skip
-        how = {"valid_rows": np.arange(1), "seed": SEED, "device": self.device}
-        kinds = {False: CorpusTask, True: PackedTask}
-        found = {packed: kind(data, training, **how) for packed, kind in kinds.items()}  # type: ignore[arg-type]
-        self.training = training
-        return config, found, n_words
+        key = self.training.batch_tokens, n_words
+        if key not in self.known:  # millions of pairs are put in order
+            data = self.data(500 if asked.tiny else n_words)
+            how = {"valid_rows": np.arange(1), "seed": SEED, "device": self.device}
+            kinds = {False: CorpusTask, True: PackedTask}
+            self.known[key] = {
+                packed: kind(data, self.training, **how)  # type: ignore[arg-type]
+                for packed, kind in kinds.items()
+            }
+        found = self.known[key]
+        return config, found, len(found[False].subwords)
+
+    def data(self, n_words: int) -> Data:
+        """Pairs of files, or generated ones of a vocabulary of this size."""
+        asked = self.asked
+        if asked.source:
+            files = PairsSettings(source=(asked.source,), target=(asked.target,))
+            held = prepare_in_memory(files, TextSettings(), seed=SEED, say=print)
+            return Data(held.train, held.valid, held.subwords)
+        rows = GeneratedRows(2_000 if asked.tiny else asked.pairs, n_words)
+        return Data(rows, rows, Words(n_words))
 
     def measure(
         self, config: TransformerConfig, task: CorpusTask, n_words: int, variant: Variant
@@ -281,9 +301,12 @@ class Bench:
         found: dict[Variant, list[Measured]] = {variant: [] for variant in ways}
         for n in range(self.asked.rounds):
             for variant, its in found.items():
-                if not self.late(f"{name}, {variant.words()}, round {n + 1}"):
-                    its.append(self.measure(config, tasks[variant.packed], n_words, variant))
-                    print(f"{name}, {variant.words()}: {its[-1].speed:,.0f} target tokens/s")
+                what = f"{name}, {variant.words()}, round {n + 1}"
+                task = tasks[variant.packed]
+                work = partial(self.measure, config, task, n_words, variant)
+                if measured := self.tried(what, work):
+                    its.append(measured)
+                    print(f"{what}: {measured.speed:,.0f} target tokens/s", flush=True)
         found = {variant: its for variant, its in found.items() if its}
         rows = []
         for variant, its in found.items():
@@ -310,25 +333,31 @@ class Bench:
             settings = DecodingSettings(method=method, beam=beam, max_extra_length=0)  # type: ignore[arg-type]
             for n_rows in (1, 2) if self.asked.tiny else (1, 32, 256):
                 words = f"{method}{f' {beam}' if beam > 1 else ''}, {n_rows}"
-                if self.late(f"{name}, {words} sentences at once"):
-                    continue
                 some = [store["source"][i] for i in range(n_rows)]
-                request = SearchRequest(
-                    SpecialIds(), settings, self.device, want_scores=beam > 1, batch_tokens=1 << 20
-                )
-                spent = list[float]()
-                with torch.inference_mode():
-                    while sum(spent) < self.asked.seconds / 2 or len(spent) < 2:
-                        self.wait()
-                        clock = time.perf_counter()
-                        decode_all(model, some, request)
-                        self.wait()
-                        spent.append(time.perf_counter() - clock)
-                speed = n_rows / median(spent[1:])
+                what = f"{name}, {words} sentences at once"
+                if not (spent := self.tried(what, partial(self.searches, model, some, settings))):
+                    continue
+                speed = n_rows / median(spent)
                 tokens = speed * float(np.mean([len(one) for one in some]))
                 rows.append([name, words, f"{speed:,.1f}", f"{tokens:,.0f}"])
                 figures[words] = {"sentences_s": speed, "tokens_s": tokens}
         return rows, figures
+
+    def searches(self, model: Transformer, some: list[Any], settings: Any) -> list[float]:
+        """Seconds of a search, many times; the first does not count."""
+        beam = settings.method == "beam"
+        request = SearchRequest(
+            SpecialIds(), settings, self.device, want_scores=beam, batch_tokens=1 << 20
+        )
+        spent = list[float]()
+        with torch.inference_mode():
+            while sum(spent) < self.asked.seconds / 2 or len(spent) < 2:
+                self.wait()
+                clock = time.perf_counter()
+                decode_all(model, some, request)
+                self.wait()
+                spent.append(time.perf_counter() - clock)
+        return spent[1:]
 
 
 def timed(
@@ -403,7 +432,7 @@ def report(bench: Bench) -> tuple[str, dict[str, Any]]:
         record.table(["preset", "search, sentences at once", "sentences/s", "tokens/s"], decoding),
     ]  # fmt: skip
     if bench.left_out:
-        lines += ["", f"Left out, as the time was over: {'; '.join(bench.left_out)}."]
+        lines += ["", f"Left out: {'; '.join(bench.left_out)}."]
     figures["left_out"] = bench.left_out
     return "\n".join(lines), figures
 
@@ -426,7 +455,7 @@ def main() -> int:
     parser.add_argument("--presets", nargs="+", choices=[*PRESETS], metavar="NAME",
                         default=["paper-base", "paper-big"])  # fmt: skip
     parser.add_argument("--seconds", type=float, default=12, help="for each way to train")
-    parser.add_argument("--minutes", type=float, default=9, help="after which nothing is begun")
+    parser.add_argument("--minutes", type=float, default=8, help="after which nothing is begun")
     parser.add_argument("--rounds", type=int, default=1, help="all ways, one after the other")
     parser.add_argument("--batch-tokens", type=int, default=0, help="otherwise the preset's")
     parser.add_argument("--pack-length", type=int, default=512, help="of packed rows")
