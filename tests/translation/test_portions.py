@@ -81,6 +81,14 @@ def test_what_fits_is_translated_as_before():
     assert one.parts == ()
 
 
+def test_beside_a_text_that_is_cut_one_that_is_not_to_be_stays_whole():
+    whole, long = "abcdefghij, abcdefghijkl", "abc abc abc abc. " * 3
+    [one, cut] = PORTIONS([whole, long], REQUEST, same, lambda text: text != whole)
+    assert one == same([whole])[0]
+    assert cut == PORTIONS([long], REQUEST, same)[0]
+    assert len(PORTIONS([whole], REQUEST, same)[0].parts) > 1, "else it would not be cut anyway"
+
+
 def test_the_score_is_that_of_the_whole():
     parts = [
         Translation("One.", ["One", "."], [alternative("Eins.", -1.0, -2.0, -0.25)], 0),

@@ -59,12 +59,16 @@ class Portions(NamedTuple):
         return pieces
 
     def __call__(
-        self, texts: Sequence[str], request: SearchRequest, translate: Translate
+        self,
+        texts: Sequence[str],
+        request: SearchRequest,
+        translate: Translate,
+        may_be_cut: Callable[[str], bool] = lambda _: True,
     ) -> list[Translation]:
         """Translations of texts, each put together from those of its portions, as `combined` says;
-        a `Processor`."""
+        a `Processor`. One that `may_be_cut` denies is translated as a whole, as it is alone."""
         settings = request.settings
-        cut_texts = [self.of_text(text.strip()) for text in texts]
+        cut_texts = [self.of_text(one.strip()) if may_be_cut(one) else [one] for one in texts]
         worded = [piece for pieces in cut_texts for piece in pieces if not piece.isspace()]
         found = iter(translate(worded, request))
         translations = []

@@ -106,8 +106,9 @@ class RunProcessors:
     def _in_portions(
         self, texts: Sequence[str], request: SearchRequest, translate: Translate
     ) -> list[Translation]:
-        some = any(map(self._may_be_cut, texts))
-        return self.portions()(texts, request, translate) if some else translate(texts, request)
+        if not any(map(self._may_be_cut, texts)):
+            return translate(texts, request)
+        return self.portions()(texts, request, translate, self._may_be_cut)
 
     def _with_codes(
         self,
