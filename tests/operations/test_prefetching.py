@@ -10,6 +10,7 @@ import small_pairs
 import torch
 from regression import Listener, everything, never, stop_after
 
+from headway.classification.spec import SPEC as CLASSIFICATION
 from headway.core.dropout import set_dropout
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import SpecialIds
@@ -21,8 +22,8 @@ from headway.corpora.store import Store
 from headway.labelling.task import Example, ExamplesTask, padded
 from headway.language_models.task import LanguageTask, LanguageTraining
 from headway.operations.prefetching import prefetch
-from headway.operations.time_budget import PlannedTraining
 from headway.runs.gradient import trainer_of
+from headway.runs.settings import Settings
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.packed_task import PackedTask
 from headway.translation.spec import PlannedTranslation
@@ -58,15 +59,19 @@ class Shifted:
     def loss(self, model: Any, tensors: Any) -> torch.Tensor:
         raise AssertionError
 
-    def validate(self, model: Any, batches: Any) -> Validation:
+    def count(self, model: Any, tensors: Any) -> list[float]:
+        raise AssertionError
+
+    def validation(self, counted: Any) -> Validation:
         raise AssertionError
 
 
 def examples_task() -> ExamplesTask:
     random = np.random.default_rng(1)
     examples = [Example(random.integers(4, 30, n), None) for n in random.integers(2, 20, 40)]
-    training = PlannedTraining(batch_tokens=64)
-    return ExamplesTask(Shifted(), examples, examples[:5], training, seed=1, device=CPU)
+    given = {"run": {"task": CLASSIFICATION.name}, "training": {"batch_tokens": 64}}
+    settings = Settings.of(given, CLASSIFICATION)
+    return ExamplesTask(Shifted(), examples, examples[:5], settings, CPU)
 
 
 class Text(Store):
