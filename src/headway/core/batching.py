@@ -31,13 +31,14 @@ class TokenBatches:
 
     def __init__(
         self,
-        lengths: Sequence[NDArray[np.int32]],
+        lengths: Sequence[Any],
         *,
         batch_tokens: int,
         seed: int,
         rounds: Rounds | None = None,
     ) -> None:
-        """Take, for each side, the lengths in tokens, without markers, of every row."""
+        """Take, for each side, the lengths in tokens, without markers, of every row: an array, or
+        what gives those of some rows as one does."""
         n_rows = [len(side) for side in lengths]
         if batch_tokens < 1 or len({*n_rows}) != 1 or 0 in n_rows:
             raise ConfigError(

@@ -119,7 +119,7 @@ class Subwords:
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             refuse_large(file, MAX_BYTES)
             serialized = file.read_bytes().decode("utf-8")
-            if _is_byte_level(serialized):
+            if is_byte_level(serialized):
                 return cls(serialized, str(file))
         if foreign:
             return foreign(path)
@@ -182,7 +182,7 @@ class Subwords:
         return [self._pieces[i] for i in ids]
 
 
-def _is_byte_level(serialized: str) -> bool:
+def is_byte_level(serialized: str) -> bool:
     """Whether a tokenizer does to a text what `byte_level` does, whatever its pieces are."""
     given, usual = json.loads(serialized), json.loads(byte_level(models.BPE()).to_str())
     given["model"] = {**given["model"], "vocab": {}, "merges": []}

@@ -43,6 +43,7 @@ from headway.corpora.store import (
     write_store,
 )
 from headway.tokenizers import tokenizer_files
+from headway.tokenizers.word_cache import encoder_of
 
 if TYPE_CHECKING:
     from headway.corpora.coded import ShownPairs
@@ -143,7 +144,8 @@ class CleanedCorpus:
 def pair_encoders(subwords: Subwords) -> dict[str, SideEncoder]:
     """How sources and targets become ids."""
     n_ids, unknown = len(subwords), subwords.special.unknown
-    both = subwords.encode_batch, subwords.encode_targets
+    one = encoder_of(subwords)
+    both = one, one if type(subwords) is Subwords else subwords.encode_targets
     return {side: SideEncoder(of, n_ids, unknown) for side, of in zip(SIDES, both, strict=True)}
 
 

@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -152,8 +152,9 @@ def encode_unit(plan: ShardPlan, number: int) -> None:
     shutil.rmtree(plan.place("clean", number))
 
 
+@lru_cache(maxsize=1)
 def learned(plan: ShardPlan) -> LearnedText:
-    """What `learn_subwords` left."""
+    """What `learn_subwords` left; one process reads it once, for all its units."""
     codes = cast(CodeHandling, plan.place("codes", 0).read_text("utf-8"))
     return LearnedText(Subwords.load(plan.directory), codes, _shown(plan, codes))
 

@@ -31,6 +31,9 @@ class Stage(NamedTuple):
     work: Callable[[ShardPlan, int], None]
     place: Callable[[ShardPlan, int], Path]
     """What is there when a task is done."""
+    starts_others: bool = False
+    """Whether it has processes of its own; any other is done in one that ends, and its memory with
+    it."""
 
 
 class StagePart(NamedTuple):
@@ -69,7 +72,9 @@ def stages(say: Say, n_processes: int) -> dict[str, Stage]:
     return {
         "clean": Stage(_units, clean_unit, _in_work("unit")),
         "repeats": Stage(n_ranges, find_repeats, _in_work("repeats")),
-        "split": Stage(_one, lambda plan, _: hold_out(plan, share), _in_work("split")),
+        "split": Stage(
+            _one, lambda plan, _: hold_out(plan, share), _in_work("split"), starts_others=True
+        ),
         "sample": Stage(_units, sample_unit, _in_work("sample")),
         "learn": Stage(_one, lambda plan, _: learn_subwords(plan, say), _valid),
         "encode": Stage(_units, encode_unit, ShardPlan.shard),
@@ -109,7 +114,8 @@ def prepare_shards(
             continue
         own = [number for number in left if number % part.of == part.number - 1]
         n_done = 0
-        with closing(_shared(partial(stage.work, plan), own, n_processes)) as done:
+        n_apart = 0 if stage.starts_others else n_processes
+        with closing(_shared(partial(stage.work, plan), own, n_apart)) as done:
             for _ in done:
                 n_done += 1
                 progress(f"stage {name}", n_done, len(own))
@@ -120,9 +126,9 @@ def prepare_shards(
 def _shared(
     work: Callable[[int], Any], numbers: Any, n_processes: int
 ) -> Generator[tuple[int, Any], None, None]:
-    """Each number with what `work` made of it, as they are done."""
+    """Each number with what `work` made of it, as they are done; for 0 processes by this one."""
     tasks = list(numbers)
-    if min(n_processes, len(tasks)) < 2 or not may_fork():
+    if not (n_processes and tasks and may_fork()):
         yield from ((number, work(number)) for number in tasks)
         return
     for place, found in shared(work, tasks, n_processes):

@@ -9,14 +9,14 @@ from typing import Any, cast
 
 from headway.core.config import Sections
 from headway.core.errors import ConfigError, DataError
-from headway.core.rows import SIDES
+from headway.core.rows import SIDES, Indices
 from headway.core.subwords import Subwords
 from headway.corpora.mixing import PLAIN
 from headway.corpora.settings import TranslationText
 from headway.corpora.sharded import PreparedShards, open_shards, read_known
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
-from headway.translation.mixture import Share
+from headway.translation.mixture import Share, in_turn
 from headway.translation.pairs import Pairs, TranslationData, absolute
 
 _OWN = ("prepared", "workers", "glossary", "old_share", "old_run", "tags")
@@ -35,8 +35,8 @@ class ShardedPairs(Pairs):
 
     @property
     def plain(self) -> bool:
-        """Whether they are all from one file."""
-        return len({shard["file"] for shard in self.known["shards"]}) == 1
+        """No file has a tag or a weight."""
+        return True
 
     def shares(self) -> list[Share]:
         """What each file gives to a pass."""
@@ -60,7 +60,12 @@ class ShardedPairs(Pairs):
 
     def mixture(self) -> list[str]:
         """A line for each file, in words; none for a single one."""
-        return [] if self.plain else [str(share) for share in self.shares()]
+        shares = self.shares()
+        return [str(share) for share in shares] if len(shares) > 1 else []
+
+    def valid_rows(self) -> Indices:
+        """As of several files, or of one, which gives the same order."""
+        return in_turn(self.prepared.valid.file_numbers)
 
     @property
     def settled(self) -> Sections:

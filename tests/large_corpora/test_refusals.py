@@ -1,0 +1,56 @@
+"""What cannot be prepared is refused before it is read."""
+
+from pathlib import Path
+
+import pytest
+from shard_cases import TEXT, written
+
+from headway.cli import main
+from headway.core.errors import ConfigError, DataError
+from headway.large_corpora import plan
+from headway.large_corpora.plan import ShardPlan, disk_need, refuse_no_room
+from headway.translation.pairs import TranslationData
+
+
+def test_other_settings_changed_files_and_a_full_disk_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = written(tmp_path, 2, 50)
+    shards = ShardPlan(tmp_path / "shards", TranslationData(pairs=files), TEXT)
+    shards.begin()
+    shards.begin()
+    with pytest.raises(ConfigError, match="begun with max_length = 256; now it is 9"):
+        ShardPlan(shards.directory, TranslationData(pairs=files, max_length=9), TEXT).begin()
+    with pytest.raises(ConfigError, match="folder of their own"):
+        ShardPlan(tmp_path, TranslationData(pairs=files), TEXT).begin()
+    monkeypatch.setattr(plan, "free_bytes", lambda _folder: 1000.0)
+    with pytest.raises(DataError, match="0.0 GB are free"):
+        refuse_no_room(shards, disk_need(shards))
+    with Path(files[1]).open("a", encoding="utf-8") as file:
+        file.write("more\tmehr\n")
+    with pytest.raises(DataError, match="part-1.tsv has changed since"):
+        shards.begin()
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (["--stage", "clean"], "got no --shards"),
+        (["--shards", "s", "--stage", "wash"], "--stage is one of clean, repeats"),
+        (["--shards", "s", "--part", "3/2"], "such as 3/16; got 3/2"),
+        (["--shards", "s", "--part", "1/2"], "got no --stage"),
+        (["--shards", "s", "--on", "mars"], "--on is slurm"),
+        (["--shards", "s", "--out", "o"], "got --out too"),
+        (["--shards", "s", "--pairs", "part-0.tsv@2"], "got a file with weight 2"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    options: list[str], rule: str,
+) -> None:  # fmt: skip
+    written(tmp_path, 1, 30)
+    monkeypatch.chdir(tmp_path)
+    if "--pairs" not in options:
+        options = [*options, "--pairs", "part-0.tsv"]
+    assert main(["prepare", *options]) == 2
+    assert rule in " ".join(capsys.readouterr().err.split())

@@ -1,0 +1,98 @@
+"""Whoever does which part, whenever it is killed: the same bytes."""
+
+import os
+import random
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from shard_cases import TEXT, in_shards, written
+
+from headway.cli import main
+from headway.core.errors import ConfigError
+from headway.corpora.cache_place import silent
+from headway.corpora.cleaned import unseen
+from headway.corpora.sharded import open_shards
+from headway.large_corpora.plan import ShardPlan
+from headway.large_corpora.stages import SHARED_STAGES, STAGES, StagePart, prepare_shards
+from headway.translation.pairs import TranslationData
+
+
+def test_parts_in_any_order_give_the_same_bytes_and_no_stage_begins_too_early(
+    tmp_path: Path,
+) -> None:
+    data = TranslationData(pairs=written(tmp_path, 3, 300), workers=1)
+    in_shards(tmp_path / "whole", data)
+    parted = ShardPlan(tmp_path / "parted", data, TEXT)
+    parted.begin()
+    with pytest.raises(ConfigError, match="needs all of stage clean; 3 of its 3"):
+        prepare_shards(parted, silent, unseen, only="repeats")
+    for name in STAGES:
+        parts = [StagePart(2, 2), StagePart(1, 2)] if name in SHARED_STAGES else [StagePart(1, 1)]
+        for part in parts:
+            prepare_shards(parted, silent, unseen, only=name, part=part)
+    for folder in ("train-00000", "train-00002", "valid"):
+        for file in (tmp_path / "whole" / folder).iterdir():
+            assert file.read_bytes() == (tmp_path / "parted" / folder / file.name).read_bytes()
+    assert not parted.work.exists()
+
+
+@pytest.mark.parametrize("n_kills", [4])
+def test_killed_at_any_time_and_called_again_it_comes_to_the_same_bytes(
+    tmp_path: Path, n_kills: int
+) -> None:
+    files = written(tmp_path, 4, 400)
+    in_shards(tmp_path / "whole", TranslationData(pairs=files, workers=1))
+    command = [sys.executable, "-m", "headway", "prepare", "--shards", str(tmp_path / "killed")]
+    command += ["--text.vocabulary-size", "400", "--data.workers", "2", "--pairs", *files]
+    draw = random.Random(1)
+    for kill in range(n_kills + 1):
+        process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+        )
+        try:
+            last = kill == n_kills
+            _, said = process.communicate(timeout=60 if last else draw.uniform(0.8, 2.5))
+            assert not last or process.returncode == 0, said.decode()
+        except subprocess.TimeoutExpired:
+            assert not last
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate(timeout=20)
+    for folder in ("train-00000", "train-00003", "valid"):
+        for file in (tmp_path / "whole" / folder).iterdir():
+            assert file.read_bytes() == (tmp_path / "killed" / folder / file.name).read_bytes()
+
+
+def test_the_printed_jobs_do_all_stages_each_after_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a `sbatch` that notes what it is given: done in that order, it makes the shards."""
+    files, shards = written(tmp_path, 3, 200), tmp_path / "shards"
+    command = ["prepare", "--shards", str(shards), "--text.vocabulary-size", "400", "--on=slurm"]
+    command += ["--part", "1/2", "--data.workers", "1", "--pairs", *files]
+    monkeypatch.setattr("sys.argv", ["headway", *command])
+    assert main(command) == 0
+    script, noted = capsys.readouterr().out, tmp_path / "noted"
+    submit = tmp_path / "sbatch"
+    submit.write_text(f'#!/bin/sh\nfor a; do echo "$a"; done >> {noted}; wc -l < {noted}\n')
+    submit.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    subprocess.run(["sh"], input=script, env=environment, text=True, timeout=30, check=True)
+    jobs = [job.split("\n") for job in noted.read_text().split("--parsable\n")[1:]]
+    assert len(jobs) == len(STAGES)
+    n_lines = 0
+    for place, job in enumerate(jobs):
+        waits = [word for word in job if word.startswith("--dependency")]
+        assert waits == ([f"--dependency=afterok:{n_lines}"] if place else [])
+        n_lines += len(job)
+        called = job[job.index("--wrap") + 1]
+        assert ("--array=1-2" in job) == ("$SLURM_ARRAY_TASK_ID/2" in called)
+        for task in "21" if "--array=1-2" in job else "1":
+            words = shlex.split(called.replace("$SLURM_ARRAY_TASK_ID", task))
+            assert main(words[1:]) == 0
+    assert len(open_shards(shards).train) > 200
