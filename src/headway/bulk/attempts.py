@@ -44,23 +44,16 @@ class BlockOutput(NamedTuple):
 
 
 class TaskRunner(Protocol):
-    """Whoever does tasks, many at once: `WorkerPool`, a cluster."""
+    """Whoever does tasks, many at once: `WorkerPool`, a cluster. `give` begins one, of which fewer
+    than `n_at_once` may be unanswered; `take` waits for an answer, whose result is a `BlockOutput`.
+    """
 
     n_at_once: int
 
     @property
-    def n_busy(self) -> int:
-        """Tasks that were given and not yet answered."""
-        ...
-
-    def give(self, task: BlockPart) -> None:
-        """Begin a task; fewer than `n_at_once` are given."""
-        ...
-
-    def take(self) -> TaskAnswer:
-        """Wait for the next that is done; its result is a `BlockOutput`."""
-        ...
-
+    def n_busy(self) -> int: ...
+    def give(self, task: BlockPart) -> None: ...
+    def take(self) -> TaskAnswer: ...
     def close(self) -> None: ...
 
 

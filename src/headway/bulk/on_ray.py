@@ -29,7 +29,7 @@ class RayRunner:
             ) from None
         self._is_joined = ray.is_initialized()
         if not self._is_joined:
-            ray.init(include_dashboard=False, logging_level="warning")
+            ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
         self._ray: Any = ray
         n_workers = n_workers or int(ray.cluster_resources().get("CPU", 1))
         self.n_at_once = _AHEAD * n_workers

@@ -1,5 +1,7 @@
 """`headway translate --shards`: files of lines of any size, and what was done of them before."""
 
+import re
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +20,8 @@ from headway.commands.translate_options import TranslateOptions
 from headway.core.errors import ConfigError, UserError
 from headway.core.lines import check_file
 from headway.core.runtime import available_cores
-from headway.filling.inputs import plan, refuse
+from headway.filling.inputs import plan as placed
+from headway.filling.inputs import refuse
 from headway.filling.steps import Ready
 from headway.operations.processes import WorkerPool, may_fork
 from headway.operations.shipped import refuse_undecodable
@@ -46,20 +49,21 @@ def translate_shards(
         KeyboardInterrupt: finished shards stay, and it is said how to go on.
     """
     out, part = _checked(run, names, told)
-    files = [job.file for job in plan(names, out, in_place=False)]
+    files = [job.file for job in placed(names, out, in_place=False)]
     refuse(list(_unread(files)), len(files))
     if told.on == "slurm":
-        print(array_script(_without_on(sys.argv[1:]), told.processes), end="")
+        command = re.sub(r" --(on|processes)[= ]\S+", "", shlex.join(["headway", *sys.argv[1:]]))
+        print(array_script(command, told.processes), end="")
         return 0
     translator, how = ready()
     settings = _settings_of(translator, how, told)
-    folder = ShardFolder(out, say)
-    folder.agree({
-        "run": settings.weights,
-        "search": settings.search(),
-        "shard_lines": told.shard_lines,
-        "inputs": _identities(files),
-    })  # fmt: skip
+    folder, states = ShardFolder(out, say), [file.stat() for file in files]
+    inputs = {
+        f"{number:05} {file.name}": [state.st_size, state.st_mtime_ns]
+        for number, (file, state) in enumerate(zip(files, states, strict=True))
+    }
+    plan = {"run": settings.weights, "search": settings.search()}
+    folder.agree({**plan, "shard_lines": told.shard_lines, "inputs": inputs})
     try:
         with Stages() as stages:
             progress, state, n_retries = translate_shards_of(
@@ -115,15 +119,6 @@ def _unread(files: Sequence[Path]) -> Iterator[UserError]:
             check_file(file)
         except UserError as error:
             yield error
-
-
-def _identities(files: Sequence[Path]) -> dict[str, list[int]]:
-    """What tells a file from another: its size, and when it was written."""
-    found = {}
-    for number, file in enumerate(files):
-        status = file.stat()
-        found[f"{number:05} {file.name}"] = [status.st_size, status.st_mtime_ns]
-    return found
 
 
 def _settings_of(
@@ -191,16 +186,3 @@ def _tell(
             say(f"headway: {n:,} of the lines {what}")
     if n_retries:
         say(f"headway: {n_retries:,} times lines were tried anew: a process ended or failed")
-
-
-def _without_on(arguments: Sequence[str]) -> list[str]:
-    """The words of the command without `--on slurm` and `--processes N`."""
-    found, passed_over = list[str](), False
-    for word in arguments:
-        if passed_over:
-            passed_over = False
-        elif word in ("--on", "--processes"):
-            passed_over = True
-        elif not word.startswith(("--on=", "--processes=")):
-            found.append(word)
-    return found
