@@ -3,6 +3,7 @@
     python benchmarks/bulk.py --part ratio --run RUN --lines 200000
     python benchmarks/bulk.py --part kills --run RUN --lines 10000000 --kills 30
     python benchmarks/bulk.py --part ray --run RUN --lines 200000 --kills 10
+    python benchmarks/bulk.py --part reader --lines 2000000
 
 `ratio`: the same lines by hand (cut in as many files as there are processes, one `headway
 translate` of one thread for each, at the same time) and with `--shards`, in turn (A B A B): lines
@@ -11,6 +12,8 @@ a second by the clock, start included, medians, and lines that differ.
 (SIGKILL); what was killed as a whole is begun again with the same command. Every line of the end is
 compared with what the line is translated to by itself; lines lost, repeated or changed are counted.
 `ray`: the same on a cluster of Ray on this machine, of whose workers random ones are killed.
+`reader`: processor time of the process that reads, hands out and writes, while a process gives each
+line back as it is; and of reading over a .gz, as a machine does whose shards come later.
 
 Lines are short sentences of the demo's grammar, distinct ones repeated in another order each time.
 Linux only: it reads /proc.
@@ -31,7 +34,11 @@ from tempfile import TemporaryDirectory
 
 import record
 
+from headway.bulk.attempts import BlockOutput, BlockPart
+from headway.bulk.job import SharePart, translate_shards_of
+from headway.bulk.shards import ShardFolder
 from headway.demo import generate
+from headway.operations.processes import WorkerPool
 
 N_DISTINCT, STEP, MOST_CHARACTERS = 20_000, 7919, 60
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -189,6 +196,31 @@ def kills(options: argparse.Namespace, folder: Path, *, on_ray: bool) -> dict[st
     return figures
 
 
+def echoed(part: BlockPart) -> BlockOutput:
+    """Every line as it was."""
+    return BlockOutput(b"\n".join(line or b"" for line in part.lines) + b"\n", len(part.lines))
+
+
+def reader(options: argparse.Namespace, folder: Path) -> dict[str, object]:
+    """Lines a second of processor time of the one that reads."""
+    text = folder / "all.gz"
+    write(text, sentences(), options.lines)
+    n_bytes = sum(len(line) for line in unpacked(text))
+    speeds = {}
+    for what, part in {"reads, hands out, writes": (1, 1), "reads over": (3, 3)}.items():
+        out = ShardFolder(folder / f"out-{part[0]}", print)
+        out.agree({"shard_lines": options.lines})
+        pool = WorkerPool(echoed, 1)
+        began = time.process_time()
+        translate_shards_of([text], out, pool, options.lines, SharePart(*part), lambda _: None)
+        speeds[what] = round(options.lines / (time.process_time() - began))
+    rows = [
+        (what, f"{n:,}", f"{n * n_bytes / options.lines / 1e6:.0f}") for what, n in speeds.items()
+    ]
+    print(record.table(("reader", "lines/s", "MB/s of text"), rows))
+    return {"lines_s": speeds, "bytes_a_line": n_bytes / options.lines}
+
+
 def workers_of(pid: int, *, on_ray: bool) -> list[int]:
     """The processes that translate."""
     if not on_ray:
@@ -206,7 +238,7 @@ def workers_of(pid: int, *, on_ray: bool) -> list[int]:
 
 def main() -> int:
     parser = record.parser(__doc__)
-    parser.add_argument("--part", choices=("ratio", "kills", "ray"), required=True)
+    parser.add_argument("--part", choices=("ratio", "kills", "ray", "reader"), required=True)
     parser.add_argument("--run", default="demo", help="a run that translates from English")
     parser.add_argument("--lines", type=int, default=200_000)
     parser.add_argument("--shard-lines", type=int, default=100_000)
@@ -219,8 +251,8 @@ def main() -> int:
     record.add_record_option(parser)
     options = parser.parse_args()
     with TemporaryDirectory(dir=options.folder) as place:
-        if options.part == "ratio":
-            figures = ratio(options, Path(place))
+        if options.part in ("ratio", "reader"):
+            figures = {"ratio": ratio, "reader": reader}[options.part](options, Path(place))
         else:
             figures = kills(options, Path(place), on_ray=options.part == "ray")
     record.write(

@@ -19,7 +19,7 @@ class RayRunner:
     def __init__(self, settings: BulkSettings, n_workers: int | None) -> None:
         """Joins the cluster of $RAY_ADDRESS, else begins one on this machine.
 
-        Raises ConfigError where Ray is not installed.
+        Raises ConfigError where Ray is not installed, or the cluster does not answer.
         """
         try:
             import ray  # type: ignore[import-not-found, unused-ignore]
@@ -28,8 +28,14 @@ class RayRunner:
                 '--on ray needs a package that is not here. Install it: pip install "headway[ray]"'
             ) from None
         self._is_joined = ray.is_initialized()
-        if not self._is_joined:
-            ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
+        try:
+            if not self._is_joined:
+                ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise ConfigError(
+                f"--on ray needs a cluster that answers; that of $RAY_ADDRESS does not ({error}). "
+                "Begin it, or unset RAY_ADDRESS for one on this machine."
+            ) from None
         self._ray: Any = ray
         n_workers = n_workers or int(ray.cluster_resources().get("CPU", 1))
         self.n_at_once = _AHEAD * n_workers
