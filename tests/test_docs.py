@@ -28,6 +28,8 @@ FILE_NAME = re.compile(
 WRITTEN = {
     "demo/attention.png": "commands/demo.py",
     "demo/encoder-attention.png": "commands/demo.py",
+    "translated/.headway/manifest.json": "bulk/shards.py",
+    "translated/.headway/untranslated.tsv": "bulk/shards.py",
     "config.toml": "core/run_folder.py",
     "tokenizer.json": "core/run_folder.py",
     "model.safetensors": "core/run_folder.py",
