@@ -46,7 +46,7 @@ def train(
     if os.environ.get("RANK", "0") != "0":  # one of many, and not the first
         from headway.distributed.training import join_in
 
-        return join_in(Path(out), task_spec)
+        return join_in(Request({}, RunFolder(Path(out)), None, True, word_vectors, task_spec))
     say = say or (lambda message: print(message, file=sys.stderr, flush=True))
     _refuse_types(out, config, preset, settings)
     if unknown := [name for name in flags if name not in FLAGS]:

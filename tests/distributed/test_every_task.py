@@ -12,8 +12,11 @@ from text_run import SMALL
 from text_run import write_corpus as write_text
 from torch import Tensor
 
+from headway.demo import generate
+
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
+WORDS = "the a I you we they is are to of and in".split()
 SHORT = (
     "--training.max-steps=6", "--training.checkpoint-every=3", "--training.batch-tokens=300",
     "--training.learning-rate=0.003", "--training.average=1", "--runtime.threads=1",
@@ -35,6 +38,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_labelled(place / "labelled.tsv", 60, 1)
     write_folders(place / "pictures", 60)
     tagged = [f"the\tO\ncat{n}\tB-PER\nsat\tO\n" for n in range(40)]
+    pairs = (f"{source}\t{target}\n" for source, target in generate(80, 9))
+    (place / "more.tsv").write_text("".join(pairs), encoding="utf-8")
+    vectors = [f"{word} {n / 7} {' '.join(['0.5', '-0.5'] * 15)} 1" for n, word in enumerate(WORDS)]
+    text = f"{len(WORDS)} 32\n" + "\n".join(vectors) + "\n"
+    (place / "vectors.txt").write_text(text, encoding="utf-8")
+    done = command("train", *translation(place), "--out", str(place / "parent"), *SHORT)
+    assert done.status == 0, done.err
     (place / "tagged.conll").write_text("\n".join(tagged), encoding="utf-8")
     return place
 
@@ -48,6 +58,8 @@ def words_of(kind: str, place: Path) -> list[str]:
     """The command line of a training, without --out."""
     lm = ["--task=language-model", "--corpus", str(place / "text.txt"), *TEXT]
     labelled = ["--corpus", str(place / "labelled.tsv")]
+    tuned = ["--pairs", str(place / "more.tsv"), f"--init-from={place / 'parent'}",
+             "--data.valid-size=20", "--training.valid-sentences=10"]  # fmt: skip
     recurrent = {name: [*lm, f"--model.type={name}", *SMALL[name]] for name in ("lstm", "elmo")}
     return {
         "translation": translation(place),
@@ -58,6 +70,10 @@ def words_of(kind: str, place: Path) -> list[str]:
                    *TRANSFORMER, "--text.unit=words"],
         "classification": ["--task=classification", *labelled, *TRANSFORMER, "--text.unit=words"],
         "tagging": ["--task=tagging", "--corpus", str(place / "tagged.conll")],
+        "corpora": ["--pairs", f"{place / 'more.tsv'}@3", *translation(place)],
+        "frozen": [*tuned, "--freeze=encoder"],
+        "lora": [*tuned, "--training.lora-rank=2"],
+        "vectors": [*translation(place), f"--init-embedding={place / 'vectors.txt'}"],
         "images": ["--task=images", "--corpus", str(place / "pictures")],
     }[kind]  # fmt: skip
 
@@ -76,7 +92,11 @@ def assert_alike(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
             assert apart < 1e-5, (name, float(apart))
 
 
-KINDS = "translation language_model lstm elmo masked classification tagging images".split()
+MORE = "corpora frozen lora vectors".split()
+KINDS = [
+    *"translation language_model lstm elmo masked classification tagging images".split(),
+    *MORE,
+]
 
 
 @pytest.mark.parametrize("kind", KINDS)

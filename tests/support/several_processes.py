@@ -15,9 +15,10 @@ from headway.cli import main
 
 
 def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 60.0) -> list[Any]:
-    """`work(rank)` in so many processes, as torchrun would start them; what each has returned.
+    """`work(rank)` in so many processes, as torchrun would start them; what each has returned, None
+    where it ended before.
 
-    All are gone at the end. Raises AssertionError where one failed, or was not done in time.
+    All are gone at the end. Raises AssertionError where one was not done in time.
     """
     store = TCPStore("localhost", 0, is_master=True, wait_for_workers=False)
     fork = multiprocessing.get_context("fork")
@@ -30,6 +31,10 @@ def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 60.0) -> l
             "TORCHELASTIC_USE_AGENT_STORE": "True", "OMP_NUM_THREADS": "1",
         }  # fmt: skip
         torch.set_num_threads(1)
+        for other, (here, there) in enumerate(pipes):
+            here.close()
+            if other != rank:
+                there.close()
         pipes[rank][1].send(work(rank))
         pipes[rank][1].close()
         os._exit(0)  # the fixtures are the parent's
@@ -43,7 +48,10 @@ def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 60.0) -> l
         for rank, (here, there) in enumerate(pipes):
             there.close()
             assert here.poll(max(0.0, until - time.monotonic())), f"process {rank} is not done"
-            found.append(here.recv())
+            try:
+                found.append(here.recv())
+            except EOFError:
+                found.append(None)
         return found
     finally:
         for child in children:
@@ -51,10 +59,14 @@ def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 60.0) -> l
             child.join()
 
 
-def command_by_processes(n: int, words: list[str], log: Path) -> list[int]:
-    """The command line by `n` processes: exit statuses. What each says goes to `log`.rank."""
+def command_by_processes(
+    n: int, words: list[str], log: Path, before: Callable[[int], object] = lambda rank: None
+) -> list[int | None]:
+    """The command line by `n` processes: exit statuses. What each says goes to `log`.rank;
+    `before` changes what is different in one of them."""
 
     def run(rank: int) -> int:
+        before(rank)
         with open(f"{log}.{rank}", "w", encoding="utf-8") as said:
             os.dup2(said.fileno(), 2)
             sys.stderr = said

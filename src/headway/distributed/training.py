@@ -6,14 +6,12 @@ went on with it. All learn; process 0 writes what is written, and scores the mod
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import redirect_stderr, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from headway.core.config import Sections, merge
 from headway.core.disk import checksum
@@ -28,7 +26,6 @@ from headway.runs.gradient import GRADIENT
 from headway.runs.resuming import stopped_run
 from headway.runs.settings import preset, task_of, type_of
 from headway.runs.task_spec import Request, Run, Say, TaskSpec
-from headway.version import __version__
 
 
 def train(spec: TaskSpec, request: Request, say: Say) -> RunFolder:
@@ -57,11 +54,12 @@ def train(spec: TaskSpec, request: Request, say: Say) -> RunFolder:
         return finished
 
 
-def join_in(out: Path, spec_of: Callable[[str], TaskSpec]) -> Path:
+def join_in(request: Request) -> Path:
     """Every other process: what process 0 does, in silence."""
     whole_machine()
     world = ProcessGroup()
-    with world.watch.until_the_end(RunFolder(out)):
+    out, spec_of = request.folder.path, request.spec_of
+    with world.watch.until_the_end(request.folder):
         world.watch.at("waiting for process 0 to read the data")
         told = world.hear("begun")
         if told["finished"]:
@@ -69,8 +67,9 @@ def join_in(out: Path, spec_of: Callable[[str], TaskSpec]) -> Path:
         with open(os.devnull, "w") as nowhere, redirect_stderr(nowhere):
             try:
                 folder = seen(out, told)
+                assert spec_of, "who joins in knows every task"
                 spec = spec_of(task_of(folder.settings()))
-                run = stopped_run(spec, Request({}, folder, resume=True), lambda _: None)
+                run = stopped_run(spec, request, lambda _: None)
             except HeadwayError as error:
                 raise type(error)(f"{world.watch.name(world.rank)}: {error}") from error
             assert run is not None, "process 0 has said that it is not finished"
@@ -99,13 +98,8 @@ def together(run: Run, world: ProcessGroup) -> Run:
 
 
 def likeness(folder: RunFolder) -> dict[str, Any]:
-    """What all processes must have in common."""
-    return {
-        "headway": __version__,
-        "torch": torch.__version__,
-        "command": sys.argv[1:],
-        "settings": checksum(folder.config),
-    }
+    """What all processes must have in common, beside the versions."""
+    return {"command": sys.argv[1:], "settings": checksum(folder.config)}
 
 
 def seen(out: Path, told: Mapping[str, Any]) -> RunFolder:
@@ -127,8 +121,6 @@ def seen(out: Path, told: Mapping[str, Any]) -> RunFolder:
 
 
 REMEDIES = {
-    "headway": "Install the same version on every machine.",
-    "torch": "Install the same version on every machine.",
     "command": "Give every machine the same command.",
     "settings": "Put --out on a disk that all machines share: this is another folder.",
 }
