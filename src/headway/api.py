@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,12 @@ def train(
         if named := given.get("training", {}).get(key):
             beginnings[key] = place_of(Path(named)).absolute()
             given = merge(given, {"training": {key: str(beginnings[key])}})
-    with only_writer_of_run(Path(out), say) as folder:
+    with only_writer_of_run(Path(out), say) as folder, ExitStack() as stack:
         stored = folder.settings() if resume and folder.config.exists() else {}
+        if processes == 1 and (url := merge(stored, given).get("training", {}).get("upload")):
+            from headway.operations.uploads import uploaded
+
+            stored = stack.enter_context(uploaded(url, folder, resume, say))
         if not stored:
             folder.refuse_taken()
         task = _readable_task(folder, stored, given, config, resume)

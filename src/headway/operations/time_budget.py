@@ -44,6 +44,9 @@ class PlannedTraining(LearningParts):
     """After init_from: the learning rate is multiplied by this where few of the old pairs are seen
     again, and where only what is new learns. Filled in."""
 
+    upload: str = ""
+    """Where checkpoints and the model are copied to while it is trained: s3://bucket/runs/one."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         refuse_below(self, {"within_s": 0, "closing_s": 0, "held_back": 0.001, "lora_rank": 0})

@@ -75,6 +75,7 @@ def refuse_changes(
     if settings.training.budget:
         base.get("training", {}).pop("max_steps", None)  # the budget's length stands
     given = merge(base, request.sections)
+    given.get("training", {}).pop("upload", None)  # may be another for each start
     wanted = merge(had, made_since, given)
     now = {"model": {"type": type_of(spec, wanted)}}
     if now["model"]["type"] == settings.model_type:
