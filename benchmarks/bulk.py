@@ -158,7 +158,7 @@ def kills(options: argparse.Namespace, folder: Path, *, on_ray: bool) -> dict[st
     subprocess.run(command, env=ENVIRONMENT, stderr=subprocess.DEVNULL, check=True)
     alone_s = time.monotonic() - began
     wanted = (folder / "wanted").read_text("utf-8").splitlines(keepends=True)
-    each_s = alone_s * options.lines / N_DISTINCT / options.processes / options.kills
+    each_s = 0.6 * alone_s * options.lines / N_DISTINCT / options.processes / options.kills
     command = in_shards(options, text, out, *(["--on=ray"] if on_ray else []))
     killed, n_starts, peak = {"worker": 0, "parent": 0, "all": 0}, 0, 0.0
     began = time.monotonic()

@@ -37,8 +37,6 @@ class BlockOutput(NamedTuple):
     """A line for each, each with its end."""
     n_lines: int
     n_cut: int = 0
-    n_corrected: int = 0
-    """Lines whose codes were."""
     blank: tuple[tuple[int, str], ...] = ()
     """Lines that were not translated, from 0, and why."""
 
@@ -136,12 +134,10 @@ def _noted(
 
 
 def _joined(outputs: dict[int, BlockOutput]) -> BlockOutput:
-    parts = [outputs[first] for first in sorted(outputs)]
-    blank = ((first + at, why) for first in sorted(outputs) for at, why in outputs[first].blank)
+    parts = sorted(outputs.items())
     return BlockOutput(
-        b"".join(part.text for part in parts),
-        sum(part.n_lines for part in parts),
-        sum(part.n_cut for part in parts),
-        sum(part.n_corrected for part in parts),
-        tuple(blank),
+        b"".join(part.text for _, part in parts),
+        sum(part.n_lines for _, part in parts),
+        sum(part.n_cut for _, part in parts),
+        tuple((first + at, why) for first, part in parts for at, why in part.blank),
     )

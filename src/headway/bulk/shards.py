@@ -46,7 +46,7 @@ class ShardWriter:
         self._held, self._written = ExitStack(), ExitStack()
         self._held.enter_context(only_writer(place, say))
         tries = _noted(receipt).get("tries", 0) + 1
-        self._noted: dict[str, Any] = {"tries": tries, "lines": 0, "cut": 0, "codes_corrected": 0}
+        self._noted: dict[str, Any] = {"tries": tries, "lines": 0, "cut": 0}
         self._blank: list[tuple[int, str]] = []
         self._began = time.monotonic()
         write_text(receipt, json.dumps({"tries": tries}))
@@ -62,7 +62,6 @@ class ShardWriter:
         self._blank += ((self._noted["lines"] + line, why) for line, why in made.blank)
         self._noted["lines"] += made.n_lines
         self._noted["cut"] += made.n_cut
-        self._noted["codes_corrected"] += made.n_corrected
         with disk_errors(self._place):
             self._file.write(made.text)
 
@@ -187,10 +186,9 @@ class ShardFolder:
                 blank += (f"{source}\t{first + at}\t{why}\n" for at, why in noted.pop("blank"))
                 names = {"file": shard.name, "input": source.name, "first_line": first}
                 shards.append({**names, **noted})
-        counted = ("lines", "cut", "codes_corrected")
-        totals = {key: sum(one[key] for one in shards) for key in counted}
-        totals |= {"untranslated": len(blank), "tries": sum(one["tries"] for one in shards)}
-        found = {**plan, **totals, "missing": missing, "shards": shards}
+        totals = {key: sum(one[key] for one in shards) for key in ("lines", "cut", "tries")}
+        counts = {**totals, "untranslated": len(blank), "missing": missing}
+        found = {**plan, **counts, "shards": shards}
         with alone(self.notes / ".plan.lock", self._say):
             write_text(self.notes / "manifest.json", json.dumps(found, indent=1))
             with whole_text(self.notes / "untranslated.tsv") as table:

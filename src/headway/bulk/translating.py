@@ -81,6 +81,5 @@ def translated_part(
         "".join(lines).encode("utf-8"),
         len(texts),
         sum(one.n_cut > 0 for one in found),
-        sum(not one.codes_complete for one in found),
         tuple(blank),
     )

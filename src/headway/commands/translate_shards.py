@@ -4,7 +4,7 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,10 @@ from headway.bulk.translating import BulkSettings, translated_part, weights_of
 from headway.commands.arguments import say
 from headway.commands.stages import Stages
 from headway.commands.translate_options import TranslateOptions
-from headway.core.errors import ConfigError, UserError
+from headway.core.errors import ConfigError
 from headway.core.lines import check_file
 from headway.core.runtime import available_cores
 from headway.filling.inputs import plan as placed
-from headway.filling.inputs import refuse
 from headway.filling.steps import Ready
 from headway.operations.processes import WorkerPool, may_fork
 from headway.operations.shipped import refuse_undecodable
@@ -50,7 +49,9 @@ def translate_shards(
     """
     out, part = _checked(run, names, told)
     files = [job.file for job in placed(names, out, in_place=False)]
-    refuse(list(_unread(files)), len(files))
+    for file in files:
+        refuse_undecodable(file)
+        check_file(file)
     if told.on == "slurm":
         command = re.sub(r" --(on|processes)[= ]\S+", "", shlex.join(["headway", *sys.argv[1:]]))
         print(array_script(command, told.processes), end="")
@@ -100,25 +101,10 @@ def _checked(
     for key, least in {"shard_lines": 1, "processes": 1, "price_per_hour": 0}.items():
         if (value := vars(told)[key]) is not None and value < least:
             raise ConfigError(f"--{key.replace('_', '-')} must be at least {least}; got {value}.")
-    if folders := [name for name in names if Path(name).is_dir()]:
-        raise ConfigError(
-            f"--shards takes files of lines; {folders[0]} is a folder. Give a pattern in quotes: "
-            f"'{Path(folders[0]) / '*.gz'}'"
-        )
     number, _, n_parts = (told.part or "1/1").partition("/")
     if not (number.isdecimal() and n_parts.isdecimal() and 1 <= int(number) <= int(n_parts)):
         raise ConfigError(f"--part is a number of how many, such as 3/16; got {told.part}.")
     return told.out, SharePart(int(number), int(n_parts))
-
-
-def _unread(files: Sequence[Path]) -> Iterator[UserError]:
-    """Why files cannot be read."""
-    for file in files:
-        try:
-            refuse_undecodable(file)
-            check_file(file)
-        except UserError as error:
-            yield error
 
 
 def _settings_of(
@@ -167,22 +153,18 @@ def _tell(
     manifest: dict[str, Any], folder: ShardFolder, progress: BulkProgress, n_retries: int
 ) -> None:
     """What there is now, and what is missing or blank."""
-    shards = len(manifest["shards"])
-    say(f"headway: {manifest['lines']:,} lines in {shards:,} shards in {folder.out}")
+    n_lines, n_shards = manifest["lines"], len(manifest["shards"])
+    say(f"headway: {folder.out} has {n_lines:,} lines; shards: {n_shards:,}")
     if progress.n_lines:
-        say(f"headway: of these {progress.n_lines:,} now, {progress.in_words()}")
+        say(f"headway: translated now: {progress.n_lines:,}, {progress.in_words()}")
     if folder.n_taken or manifest["missing"]:
         say(
             f"headway: {manifest['missing']:,} shards or files are missing: other parts, or what "
             "another process is at. The same command again does what is missing then."
         )
-    notes = {
-        "were longer than the model reads, and were cut at the end": manifest["cut"],
-        "had codes that were corrected": manifest["codes_corrected"],
-        f"are blank: {folder.notes / 'untranslated.tsv'}": manifest["untranslated"],
-    }
-    for what, n in notes.items():
-        if n:
-            say(f"headway: {n:,} of the lines {what}")
+    if n := manifest["cut"]:
+        say(f"headway: {n:,} of the lines were longer than the model reads, and were cut")
+    if n := manifest["untranslated"]:
+        say(f"headway: {n:,} of the lines are blank: {folder.notes / 'untranslated.tsv'}")
     if n_retries:
         say(f"headway: {n_retries:,} times lines were tried anew: a process ended or failed")
