@@ -6,6 +6,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -40,32 +41,40 @@ def test_parts_in_any_order_give_the_same_bytes_and_no_stage_begins_too_early(
     assert not parted.work.exists()
 
 
-@pytest.mark.parametrize("n_kills", [4])
-def test_killed_at_any_time_and_called_again_it_comes_to_the_same_bytes(
-    tmp_path: Path, n_kills: int
-) -> None:
-    files = written(tmp_path, 4, 400)
+def n_entries(folder: Path) -> int:
+    """Files and folders below one, some of which may just go."""
+    return sum(len(folders) + len(files) for _, folders, files in os.walk(folder))
+
+
+def test_killed_at_any_time_and_called_again_it_comes_to_the_same_bytes(tmp_path: Path) -> None:
+    """Killed each time when more is there than before, until it comes to its end."""
+    files, killed = written(tmp_path, 4, 400), tmp_path / "killed"
     in_shards(tmp_path / "whole", TranslationData(pairs=files, workers=1))
-    command = [sys.executable, "-m", "headway", "prepare", "--shards", str(tmp_path / "killed")]
+    command = [sys.executable, "-m", "headway", "prepare", "--shards", str(killed)]
     command += ["--text.vocabulary-size", "400", "--data.workers", "2", "--pairs", *files]
-    draw = random.Random(1)
-    for kill in range(n_kills + 1):
+    draw, n_kills, ends = random.Random(1), 0, time.monotonic() + 100
+    while True:
+        wanted = n_entries(killed) + draw.randint(9, 30) if n_kills < 3 else sys.maxsize
         process = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
         )
         try:
-            last = kill == n_kills
-            _, said = process.communicate(timeout=60 if last else draw.uniform(0.8, 2.5))
-            assert not last or process.returncode == 0, said.decode()
-        except subprocess.TimeoutExpired:
-            assert not last
+            while process.poll() is None and n_entries(killed) < wanted:
+                assert time.monotonic() < ends
+                time.sleep(0.01)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
-                process.communicate(timeout=20)
+            process.wait(timeout=20)
+        if process.returncode >= 0:
+            break
+        n_kills += 1
+    assert process.returncode == 0
+    assert n_kills >= 2
+    assert sorted(os.listdir(killed)) == sorted(os.listdir(tmp_path / "whole"))
     for folder in ("train-00000", "train-00003", "valid"):
         for file in (tmp_path / "whole" / folder).iterdir():
-            assert file.read_bytes() == (tmp_path / "killed" / folder / file.name).read_bytes()
+            assert file.read_bytes() == (killed / folder / file.name).read_bytes()
 
 
 def test_the_printed_jobs_do_all_stages_each_after_the_one_before(

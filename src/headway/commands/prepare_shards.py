@@ -78,7 +78,7 @@ def prepare_into(
             f"{gigabytes(need.most)} while they are prepared, {gigabytes(need.final)} at the end"
         )
         refuse_no_room(plan, need)
-    lock = plan.directory / "locks" / f"{stage or 'all'}-{share.number}"
+    lock = plan.work / "locks" / f"{stage or 'all'}-{share.number}"
     with only_writer_of_folder(lock, say), Stages() as stages:
         prepare_shards(plan, say, stages, only=stage, part=share)
     if not plan.finished.exists():

@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -135,6 +136,12 @@ class ShardPlan:
                     f"{self.directory} was begun. Remove that folder, and begin again."
                 )
         self.work.mkdir(exist_ok=True)
+
+    def sweep(self) -> None:
+        """Remove what killed processes left unfinished; nobody else may be at work."""
+        for folder in (self.directory, self.work):
+            for left in folder.glob(".*.part"):
+                shutil.rmtree(left, ignore_errors=True)
 
     def _described(self) -> dict[str, Any]:
         data = json.loads(json.dumps({**absolute(self.data), "workers": 0}))

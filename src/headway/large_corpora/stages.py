@@ -102,6 +102,8 @@ def prepare_shards(
         shutil.rmtree(plan.work, ignore_errors=True)
         return
     n_processes = plan.data.workers or available_cores()
+    if not only:
+        plan.sweep()
     for name, stage in stages(say, n_processes).items():
         left = [n for n in range(stage.n_tasks(plan)) if not stage.place(plan, n).exists()]
         if only and name != only:

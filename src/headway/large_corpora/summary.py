@@ -65,6 +65,7 @@ def finish(plan: ShardPlan) -> None:
     write_text(plan.directory / "report.txt", in_words(found))
     write_text(plan.directory / "report.json", json.dumps(found, ensure_ascii=False))
     write_text(plan.finished, json.dumps(known, ensure_ascii=False))
+    plan.sweep()
     shutil.rmtree(plan.work, ignore_errors=True)
 
 
