@@ -1,7 +1,8 @@
 """Trainings by several processes whose ranks are killed and stopped, and whose network is cut.
 
-Small trainings on made-up pairs under `torchrun --max-restarts`, disturbed at random moments, from
---seed. Every row that a process learns is written down, by a hook that is the benchmark's own.
+Small trainings on made-up pairs under torchrun's agent with restarts, disturbed at random moments,
+from --seed; on one machine processes are forked, so that a start does not import torch anew. Every
+row that a process learns is written down, by a hook that is the benchmark's own.
 
     equal     SIGKILL and SIGSTOP of random ranks, the number of processes stays: the finished model
               and its checkpoints must have the bits of a training that nobody disturbed
@@ -19,6 +20,7 @@ Run: python benchmarks/rank_kills.py equal --trainings 32 --results kills.jsonl
 import argparse
 import hashlib
 import json
+import multiprocessing
 import os
 import random
 import shutil
@@ -29,10 +31,19 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+os.environ["OMP_NUM_THREADS"] = "1"  # before torch is loaded, and forked
+
 import record
+from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
+from headway.cli import main as headway_main
+from headway.core.trainer import Trainer
+from headway.core.translation_task import TranslationTask
 
 HERE = Path(__file__).resolve()
 N_PAIRS, STEPS = 300, 120
@@ -50,10 +61,6 @@ SHAPE = {
 
 def written_down(log: str, arguments: Sequence[str]) -> int:
     """Run headway; each learned row goes to a file of this process below `log`, with its step."""
-    from headway.cli import main as headway_main
-    from headway.core.trainer import Trainer
-    from headway.core.translation_task import TranslationTask
-
     path = Path(log, f"{time.time_ns()}-{os.getpid()}")
     file = path.open("w", encoding="utf-8", buffering=1)
     step, loss = Trainer.train_step, TranslationTask.loss
@@ -118,13 +125,13 @@ def write_pairs(folder: Path) -> None:
         (folder / name).write_text("\n".join(texts) + "\n", encoding="utf-8")
 
 
-def training(folder: Path, out: Path, log: Path) -> list[str]:
-    """What each process runs, behind Python's name."""
+def training(folder: Path, out: Path) -> list[str]:
+    """The command line of headway."""
     flags = ["--source", str(folder / "a.en"), "--target", str(folder / "a.de"), "--preset", "tiny"]
     for section, keys in SHAPE.items():
         for key, value in keys.items():
             flags += [f"--{section}.{key.replace('_', '-')}", str(value)]
-    return [str(HERE), "rows", str(log), "train", "--resume", "--out", str(out), *flags]
+    return ["train", "--resume", "--out", str(out), *flags]
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -137,6 +144,34 @@ def environment(folder: Path) -> dict[str, str]:
     }  # fmt: skip
 
 
+def rank(log: str, words: list[str]) -> None:
+    """One process of several, which does not take the agent's signals for its own."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+    if status := written_down(log, words):
+        sys.exit(status)
+
+
+class Forked:
+    """A process that has this one's memory, with the words of `subprocess.Popen`."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self.process = multiprocessing.get_context("fork").Process(target=work)
+        self.process.start()
+        self.pid = self.process.pid or 0
+
+    def poll(self) -> int | None:
+        """Its status, if it has ended."""
+        return self.process.exitcode
+
+    def wait(self, timeout: float) -> int:
+        """Its status."""
+        self.process.join(timeout)
+        if self.process.exitcode is None:
+            raise subprocess.TimeoutExpired("a forked training", timeout)
+        return self.process.exitcode
+
+
 class Training:
     """torchrun on one machine or two, or headway alone, and the processes below it."""
 
@@ -145,24 +180,41 @@ class Training:
         log.mkdir(exist_ok=True)
         self.alone, self.stopped = world == 1, set[int]()
         self.said = out.with_suffix(".said")
-        work = training(folder, out, log)
+        words = training(folder, out)
+        if world:
+            work = partial(self.forked, environment(folder), world, restarts, log, words)
+            self.parents: list[Any] = [Forked(work)]
+            return
         run = [sys.executable, "-m", "torch.distributed.run", "--max-restarts", str(restarts)]
-        if world == 1:
-            commands = [[sys.executable, *work]]
-        elif world:
-            commands = [[*run, "--standalone", "--nproc-per-node", str(world), *work]]
-        else:
-            at = ["--rdzv-backend", "c10d", "--rdzv-endpoint", f"{NAMES['a']}:29871"]
-            two = [*run, "--nnodes", "2", "--nproc-per-node", "1", *at, "--rdzv-id", out.name]
-            commands = [
-                [*on_machine(folder, name), *two, "--local-addr", ip, *work]
-                for name, ip in NAMES.items()
-            ]
+        at = ["--rdzv-backend", "c10d", "--rdzv-endpoint", f"{NAMES['a']}:29871"]
+        two = [*run, "--nnodes", "2", "--nproc-per-node", "1", *at, "--rdzv-id", out.name]
         with self.said.open("a") as file:
             how: Any = {"stdout": file, "stderr": subprocess.STDOUT, "env": environment(folder)}
             self.parents = [
-                subprocess.Popen(command, start_new_session=True, **how) for command in commands
-            ]
+                subprocess.Popen(
+                    [*on_machine(folder, name), *two, "--local-addr", ip, str(HERE), "rows",
+                     str(log), *words], start_new_session=True, **how
+                ) for name, ip in NAMES.items()
+            ]  # fmt: skip
+
+    def forked(
+        self, environ: dict[str, str], world: int, restarts: int, log: Path, words: list[str]
+    ) -> None:
+        """One machine's agent, as torchrun's main function starts it; or headway alone."""
+        os.setsid()
+        os.environ.update(environ)
+        with self.said.open("a", buffering=1) as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+        sys.stdout = sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
+        if world == 1:
+            sys.exit(written_down(str(log), words))
+        config = LaunchConfig(
+            min_nodes=1, max_nodes=1, nproc_per_node=world, run_id=log.name, monitor_interval=0.1,
+            rdzv_backend="c10d", rdzv_endpoint="localhost:0", max_restarts=restarts,
+            start_method="fork", metrics_cfg={},
+        )  # fmt: skip
+        elastic_launch(config, rank)(str(log), words)
 
     @property
     def running(self) -> bool:
@@ -181,7 +233,7 @@ class Training:
             pid, parent, words = line.split(maxsplit=2)
             if int(parent) in below:
                 below.add(int(pid))
-                if "torch.distributed.run" not in words:
+                if "torch.distributed.run" not in words and "resource_tracker" not in words:
                     found.append(int(pid))
         return found
 
@@ -349,6 +401,7 @@ def changed(folder: Path, number: int, draw: random.Random) -> dict[str, Any]:
                 time.sleep(0.05)
             done.append(run.disturb(draw))
         status = run.end()
+    done = [one for one in done if one]
     return judged(folder, out, log, 0, status, done) | {"worlds": worlds}
 
 
@@ -418,7 +471,7 @@ def table(results: Path) -> int:
     print("|---|---|---|---|---|---|---|---|")
     for part in PARTS:
         some = [line for line in lines if line["part"] == part]
-        harm = [one.split()[0] for line in some for one in line["harm"]]
+        harm = [one.split()[0] for line in some for one in line["harm"] if one]
         row = [len(some), sum(line["finished"] for line in some), harm.count("SIGKILL"),
                harm.count("SIGSTOP"), harm.count("cut"), sum(line["starts"] for line in some),
                sum(not line["wrong"] for line in some)]  # fmt: skip
@@ -444,6 +497,8 @@ def main() -> int:
     if needs_machines and (why := why_no_machines()):
         print(f"{asked.part} is left out: it {why}.")
         return 0
+    import_module("headway.distributed.training")  # and what it loads late, once for all
+    import_module("torch._inductor")
     if asked.part != "table":
         with tempfile.TemporaryDirectory() as made:
             folder = asked.keep or Path(made)
