@@ -122,7 +122,7 @@ OTHER_DATA = {
     "max_length": "7", "workers": "1", "source": "b.en", "target": "b.zh", "pairs": "a.tsv@3",
     "valid_source": "b.en", "valid_target": "b.zh", "valid_pairs": "b.tsv", "valid_size": "9",
     "source_language": "fr", "target_language": "fr", "glossary": "b.tsv", "old_share": "0.5",
-    "old_run": "b", "tags": "mine",
+    "old_run": "b", "tags": "mine", "prepared": "b",
 }  # fmt: skip
 OTHER_TEXT = {"corpus": "b.txt", "valid_corpus": "b.txt", "documents": "true"}
 
