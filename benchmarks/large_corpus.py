@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +37,7 @@ MOST_MEMORY_MB = 2_000
 MOST_GROWTH = 1.1
 
 
+@cache
 def phrases(seed: int) -> list[str]:
     """Three to five words each."""
     rng = np.random.default_rng(seed)
