@@ -38,7 +38,7 @@ def test_shards_are_the_same_bytes_where_workers_are_killed(tmp_path: Path) -> N
     text.write_text("".join(f"{english}\n" for english, _ in generate(6_000, 4)), "utf-8")
     job = ["translate", "demo", str(text), "--shards", "--shard-lines=2500", "--processes=2"]
     job += ["--beam=1", "--precision=fp32", "--out"]
-    environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}
+    environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_ADDRESS": "local"}
     process = subprocess.Popen([sys.executable, "-m", "headway", *job, str(on_ray), "--on=ray"],
                                env=environment, start_new_session=True)  # fmt: skip
     n_killed = 0

@@ -17,7 +17,7 @@ class RayRunner:
     """Tasks of Ray; a `TaskRunner`. Text travels with them: only the run is read by the workers."""
 
     def __init__(self, settings: BulkSettings, n_workers: int | None) -> None:
-        """Joins the cluster of $RAY_ADDRESS, else begins one on this machine.
+        """Joins the cluster of $RAY_ADDRESS, else this machine's, else begins one here.
 
         Raises ConfigError where Ray is not installed, or the cluster does not answer.
         """
@@ -33,8 +33,8 @@ class RayRunner:
                 ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise ConfigError(
-                f"--on ray needs a cluster that answers; that of $RAY_ADDRESS does not ({error}). "
-                "Begin it, or unset RAY_ADDRESS for one on this machine."
+                f"--on ray needs a cluster that answers; this one does not ({error}). Begin it, "
+                "name another by RAY_ADDRESS, or set RAY_ADDRESS=local for a new one here."
             ) from None
         self._ray: Any = ray
         n_workers = n_workers or int(ray.cluster_resources().get("CPU", 1))
