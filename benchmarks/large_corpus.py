@@ -8,7 +8,7 @@ Prints pairs a second, processor time a pair, and the largest memory of all proc
 (proportional set size, PSS, from /proc, looked at twice a second), and how both grow.
 
 Run: python benchmarks/large_corpus.py [--pairs 1000000 3000000 10000000] [--workers 2] [--leaks]
-     [--folder DIR]
+     [--sample-lines 1000000] [--folder DIR] [--encoding]
 A million pairs need 0.3 GB in --folder. Linux only: it reads /proc.
 """
 
@@ -127,10 +127,11 @@ def memory_mb(root: int) -> float:
     return found / 1024
 
 
-def prepared(folder: Path, workers: int, *, leaks: bool) -> dict[str, float]:
+def prepared(folder: Path, workers: int, sample_lines: int, *, leaks: bool) -> dict[str, float]:
     """Prepare the files of a folder: seconds, processor seconds, MB of memory and of disk."""
     command = [sys.executable, "-m", "headway", "prepare", "--shards", str(folder / "shards")]
-    command += ["--data.workers", str(workers), "--json", "--pairs"]
+    command += ["--data.workers", str(workers), "--json"]
+    command += ["--text.sample-lines", str(sample_lines), "--pairs"]
     command += map(str, sorted(folder.glob("part-*.tsv.gz")))
     command += ["--valid-pairs", str(folder / "valid.tsv")] if leaks else []
     began, most = time.monotonic(), 0.0
@@ -154,14 +155,39 @@ def prepared(folder: Path, workers: int, *, leaks: bool) -> dict[str, float]:
     }
 
 
+def encoding_ratio(n_texts: int = 20_000, rounds: int = 3) -> float:
+    """How much quicker texts become ids where words are looked up, in turn, by medians."""
+    from headway.core.subwords import Subwords
+    from headway.tokenizers.word_cache import encoder_of
+
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    sides = phrases(1), phrases(2)
+    texts = [text for number in range(n_texts // 2) for text in clean_pair(number, sides)]
+    subwords = Subwords.train(texts, vocabulary_size=16_000)
+    times: dict[object, list[float]] = {subwords.encode_batch: [], encoder_of(subwords): []}
+    for _ in range(rounds + 1):  # the first of each warms up
+        for encode, taken in times.items():
+            began = time.process_time()
+            for start in range(0, len(texts), 2_000):
+                encode(texts[start : start + 2_000])  # type: ignore[operator]
+            taken.append(time.process_time() - began)
+    anew, looked_up = (float(np.median(taken[1:])) for taken in times.values())
+    return anew / looked_up
+
+
 def main() -> None:
     """Print a line for each size, and how processor time and memory grow from the first to it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--pairs", type=int, nargs="+", default=[1_000_000, 3_000_000, 10_000_000])
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--sample-lines", type=int, default=1_000_000, help="of the sub-words")
     parser.add_argument("--leaks", action="store_true")
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--encoding", action="store_true", help="only how texts become ids")
     options = parser.parse_args()
+    if options.encoding:
+        print(f"words looked up: {encoding_ratio():.2f} times as quick as every text anew")
+        return
     rows, met = [], True
     for n_pairs in options.pairs:
         with tempfile.TemporaryDirectory(dir=options.folder) as name:
@@ -171,7 +197,7 @@ def main() -> None:
                 must_go = sum(pool.map(write, range(N_FILES), chunksize=1), Counter[str]())
             read = sum(file.stat().st_size for file in folder.glob("part-*")) / 1e6
             must_go += write_valid(folder, n_pairs) if options.leaks else Counter(held_out=1_000)
-            row = prepared(folder, options.workers, leaks=options.leaks)
+            row = prepared(folder, options.workers, options.sample_lines, leaks=options.leaks)
             report = json.loads((folder / "report.json").read_text())
             exact = Counter(report["dropped"]) == must_go and report["read"] == n_pairs
             shutil.rmtree(folder / "shards")
