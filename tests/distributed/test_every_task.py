@@ -1,10 +1,12 @@
 """Whatever is learned by gradient is learned by several processes as by one."""
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
 from drawn_pictures import write_folders
-from everyday_run import FLAGS, command, write_corpus
+from everyday_run import FLAGS, command, left_behind, write_corpus
 from labelled_run import write_labelled
 from safetensors.torch import load_file
 from several_processes import command_by_processes
@@ -12,7 +14,9 @@ from text_run import SMALL
 from text_run import write_corpus as write_text
 from torch import Tensor
 
+from headway.core.training_interfaces import Batch
 from headway.demo import generate
+from headway.language_models.task import LanguageTask
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -109,3 +113,27 @@ def test_two_processes_learn_what_one_does(place: Path, tmp_path: Path, kind: st
     statuses = command_by_processes(2, [*words, "--out", str(both)], log)
     assert statuses == [0, 0], Path(f"{log}.0").read_text() + Path(f"{log}.1").read_text()
     assert_alike(last_weights(alone), last_weights(both))
+
+
+def test_a_carried_state_stopped_and_gone_on_with_has_the_same_bits(
+    place: Path, tmp_path: Path
+) -> None:
+    """With dropout; one process of the two is asked to stop in the middle of a pass."""
+    words = ["train", *words_of("lstm", place), *SHORT, "--model.dropout=0.2"]
+    log, whole, again = tmp_path / "said", tmp_path / "whole", tmp_path / "again"
+    assert command_by_processes(2, [*words, "--out", str(whole)], log) == [0, 0]
+
+    def stop_at_the_fourth_batch(rank: int) -> None:
+        def next_batch(task: LanguageTask) -> Batch:
+            if rank == 1 and task.stream.index == 3:
+                os.kill(os.getpid(), signal.SIGTERM)
+            return taken(task)
+
+        taken = LanguageTask.next_batch
+        LanguageTask.next_batch = next_batch  # type: ignore[method-assign]
+
+    out = ["--out", str(again)]
+    command_by_processes(2, [*words, *out], log, stop_at_the_fourth_batch)
+    assert "stopped at step 4 of 6, saved" in Path(f"{log}.0").read_text(encoding="utf-8")
+    assert command_by_processes(2, ["train", *out, "--resume"], log) == [0, 0]
+    assert left_behind(again) == left_behind(whole)

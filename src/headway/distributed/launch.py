@@ -168,7 +168,7 @@ def ended(result: RunProcsResult, *, stopped: bool) -> HeadwayError:
         if status in KINDS or not (stopped or killed):
             return KINDS.get(status, HeadwayError)(words)
     if stopped:
-        return StoppedError("stopped without saving. The last checkpoint is whole.")
+        return StoppedError("stopped without saving.")
     first = failures[0]
     log = result.stderrs[first.local_rank]
     said = Path(log).read_text("utf-8", "replace")[-2000:].strip() if log else ""
