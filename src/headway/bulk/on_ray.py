@@ -31,7 +31,7 @@ class RayRunner:
         try:
             if not self._is_joined:
                 ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except Exception as error:  # Ray raises that itself where one does not start in time
             raise ConfigError(
                 f"--on ray needs a cluster that answers; this one does not ({error}). Begin it, "
                 "name another by RAY_ADDRESS, or set RAY_ADDRESS=local for a new one here."
