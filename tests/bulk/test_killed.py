@@ -100,8 +100,9 @@ def test_each_line_is_there_once_and_in_order_after_kills_of_workers_and_of_the_
 def test_after_ctrl_c_nothing_is_left_half_written_and_it_is_said_how_to_go_on(
     text: Path, tmp_path: Path
 ) -> None:
-    out = tmp_path / "out"
-    asked = [sys.executable, "-m", "headway", "translate", "demo", str(text), "--out", str(out)]
+    out, long = tmp_path / "out", tmp_path / "long.txt"
+    long.write_text(text.read_text("utf-8") * 100, "utf-8")
+    asked = [sys.executable, "-m", "headway", "translate", "demo", str(long), "--out", str(out)]
     asked += ["--shards", "--processes=2"]
     job = subprocess.Popen(asked, stderr=subprocess.PIPE, text=True)
     try:

@@ -11,7 +11,7 @@ SHAPED = (
     *("translation", "translator", "runs", "tasks", "exchange", "study"),
     "inspection",
     *("labelling", "masked_language_models", "classification", "tagging", "images"),
-    *("operations.recovery", "operations.time_budget", "operations.frozen"),
+    *(f"operations.{name}" for name in ("recovery", "time_budget", "frozen", "acceleration")),
     "engine.shortlist",
     *(f"word2vec.{name}" for name in ("model", "plain", "predicting")),
     *(f"vectors.{name}" for name in ("contextual", "embedded_files", "evaluation", "in_play")),

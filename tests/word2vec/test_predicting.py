@@ -127,7 +127,7 @@ def test_a_gap_needs_no_spaces_around_it(runs, tmp_path):
         ("skip-gram", ["--context", ""], "what stands around one word is told; got 0"),
         ("skip-gram", ["unheard"], "words are predicted by words that have vectors; got 'unheard'"),
         ("skip-gram", ["ship", "--context", "ship"], "Leave one of them out"),
-        ("cbow", ["ship _", "--top", "-1"], "--top is a number of tokens"),
+        ("cbow", ["ship _", "--top", "-1"], "--top is how many are told, 0 for all; got -1"),
     ],
 )
 def test_what_is_asked_wrongly_is_told_what_is_right(runs, direction, asked, why):

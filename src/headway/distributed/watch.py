@@ -104,8 +104,7 @@ class Watch:
             if out_of_memory(error):
                 raise
             self.failure, self.failed_since = str(error), time.monotonic()
-            while True:  # until `look` has found who is gone
-                time.sleep(EVERY_S)
+            threading.Event().wait()  # until `look` has found who is gone
         finally:
             self.waits_since = 0.0
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from headway.core.checkpoint import STATE, resumable
 from headway.core.config import Sections
@@ -258,7 +259,7 @@ def opened(url: str) -> tuple[Any, str]:
             "--training.upload is an address such as s3://bucket/runs/one, gs://.. or "
             f"file:///mnt/backup/one; got {url!r}."
         )
-    if re.search(r"://[^/@]*:[^/@]*@|[?]", url):
+    if "?" in url or urlsplit(url).password is not None:
         shown = re.sub(r"://.*", "://..", url)
         raise ConfigError(
             "--training.upload is written down with the settings, so that no password or key may "

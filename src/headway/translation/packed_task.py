@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from headway.core.attention import causal_mask
 from headway.core.batching import BatchStream
+from headway.core.errors import refuse_below, refuse_beyond
 from headway.core.loss import projected_label_smoothed
 from headway.core.rows import SIDES, Indices
 from headway.core.training_interfaces import Batch
@@ -28,6 +29,11 @@ class PackedTraining(TranslationTraining):
     pack_length: int = 0
     """Pairs stand side by side in rows of so many tokens, in batches of one shape; 0: they are
     padded, in batches of like length (docs/scale.md)."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_below(self, {"pack_length": 0})
+        refuse_beyond(self, {"pack_length": 1 << 20})
 
 
 class PackedSide(NamedTuple):
