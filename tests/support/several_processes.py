@@ -14,7 +14,7 @@ from torch.distributed import TCPStore
 from headway.cli import main
 
 
-def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 60.0) -> list[Any]:
+def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 300.0) -> list[Any]:
     """`work(rank)` in so many processes, as torchrun would start them; what each has returned, None
     where it ended before.
 
@@ -29,6 +29,7 @@ def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 60.0) -> l
             "MASTER_ADDR": "localhost", "MASTER_PORT": str(store.port), "RANK": str(rank),
             "WORLD_SIZE": str(n), "LOCAL_WORLD_SIZE": str(n), "LOCAL_RANK": str(rank),
             "TORCHELASTIC_USE_AGENT_STORE": "True", "OMP_NUM_THREADS": "1",
+            "HEADWAY_LOST_AFTER": "300",  # on a busy machine
         }  # fmt: skip
         torch.set_num_threads(1)
         for other, (here, there) in enumerate(pipes):
