@@ -7,7 +7,7 @@ row that a process learns is written down, by a hook that is the benchmark's own
     equal     SIGKILL and SIGSTOP of random ranks, the number of processes stays: the finished model
               and its checkpoints must have the bits of a training that nobody disturbed
     link      the same on two "machines", network namespaces of this one (needs root): their link is
-              cut for 1 to 20 seconds, processes are killed on either
+              cut for 1 to 20 seconds while they learn, processes are killed on either
     changed   each time a rank is killed, all ends and goes on with another number of processes
               (torchrun with 2 or 3, or headway alone): every pair of each pass exactly once
     slow      two "machines" over a link of 20 ms and 10 Mbit/s, then at full speed: time an update
@@ -370,9 +370,13 @@ def link(folder: Path, number: int, draw: random.Random) -> dict[str, Any]:
         return f"cut {cut_s:.0f} s"
 
     out, log = folder / f"link-{number}", folder / f"link-{number}.rows"
-    run = Training(folder, out, log, world=0, restarts=20)
-    done = disturbed(run, draw, harm)
-    return judged(folder, out, log, 2, run.end(), done)
+    run, done = Training(folder, out, log, world=0, restarts=20), list[str]()
+    for reached in sorted(draw.randint(1, STEPS) for _ in range(draw.choice((1, 2)))):
+        while run.running and step_of(out) < reached:
+            time.sleep(0.05)
+        if run.running:
+            done.append(harm())
+    return judged(folder, out, log, 2, run.end(), [one for one in done if one])
 
 
 def disturbed(run: Training, draw: random.Random, harm: Callable[[], str]) -> list[str]:
