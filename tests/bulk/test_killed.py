@@ -104,7 +104,8 @@ def test_after_ctrl_c_nothing_is_left_half_written_and_it_is_said_how_to_go_on(
     long.write_text(text.read_text("utf-8") * 100, "utf-8")
     asked = [sys.executable, "-m", "headway", "translate", "demo", str(long), "--out", str(out)]
     asked += ["--shards", "--processes=2"]
-    job = subprocess.Popen(asked, stderr=subprocess.PIPE, text=True)
+    heard = ["env", "--default-signal=INT"]  # a shell's & has it ignored
+    job = subprocess.Popen([*heard, *asked], stderr=subprocess.PIPE, text=True)
     try:
         while not children(job.pid):
             time.sleep(0.1)

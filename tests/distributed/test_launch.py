@@ -37,7 +37,8 @@ def test_killed_and_stopped_and_gone_on_with(tmp_path: Path) -> None:
     out = tmp_path / "run"
     asked = ["--source", str(files[0]), "--target", str(files[1]), "--out", str(out)]
     long = [*FLAGS, "--training.max-steps=100000", "--training.checkpoint-every=4"]
-    words = [sys.executable, "-m", "headway", "train", *asked, *long, "--processes", "2"]
+    words = ["env", "--default-signal=INT"]  # a shell's & has it ignored
+    words += [sys.executable, "-m", "headway", "train", *asked, *long, "--processes", "2"]
     environment = {**os.environ, "HEADWAY_LOST_AFTER": "300"}  # on a busy machine
     process = subprocess.Popen(
         words, env=environment, stderr=subprocess.PIPE, text=True, encoding="utf-8"

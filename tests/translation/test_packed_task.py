@@ -153,7 +153,7 @@ def test_what_cannot_be_packed_is_refused_before_anything_is_written(prepared):
     refuse(prepared, SIZES)
     with pytest.raises(ConfigError, match="rows of training.pack_length hold any pair; got 8"):
         refuse(prepared, SIZES, pack_length=8)
-    with pytest.raises(ConfigError, match="hold any pair; got -1"):
+    with pytest.raises(ConfigError, match="pack_length must be at least 0; got -1"):
         refuse(prepared, SIZES, pack_length=-1)
     with pytest.raises(ConfigError, match="without a window; got --model.type transformer"):
         refuse(prepared, {**SIZES, "window": 4})

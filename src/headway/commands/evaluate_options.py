@@ -136,7 +136,7 @@ def run_and_corpus(
         runs = [*runs, corpus.pop()]
     if others or not corpus:
         raise ConfigError(
-            f"--corpus is what {scored} on, in fp32 and by itself; got {next(iter(others), 'none')}"
+            f"--corpus is what {scored}; got {next(iter(others), 'none')}"
             f"{' as well' if others and corpus else ''}. Try: headway evaluate RUN --corpus F"
         )
     if len(runs) != 1:

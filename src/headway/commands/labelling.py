@@ -57,7 +57,7 @@ def evaluate_labelled(runs: Sequence[Path], told: EvaluateOptions) -> None:
     """Score a run that labels on labelled files. Raises what `run_and_corpus` does."""
     from headway.tasks import brought_by_run
 
-    run, corpus = run_and_corpus(runs, told, scored="runs that label are scored")
+    run, corpus = run_and_corpus(runs, told, scored="runs that label are scored on")
     refuse_no_picture(told)
     found: LabelScores = brought_by_run(run, "evaluate labels")(run, corpus)
     if told.json:

@@ -294,7 +294,8 @@ def evaluate_texts(runs: Sequence[Path], told: EvaluateOptions) -> None:
     """Score some files under a run. Raises what `run_and_corpus` does."""
     from headway.language_models.trained import TrainedLanguageModel
 
-    run, corpus = run_and_corpus(runs, told, scored="language models are scored")
+    what = "language models are scored on, in fp32 and by itself"
+    run, corpus = run_and_corpus(runs, told, scored=what)
     found = TrainedLanguageModel.load(run).evaluate(corpus)
     if found.n_too_long:
         say(f"{found.n_too_long:,} lines of more than 1 MiB were passed over")
