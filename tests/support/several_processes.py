@@ -1,5 +1,6 @@
 """Forked processes of one training: each has this one's memory, and imports nothing anew."""
 
+import gc
 import multiprocessing
 import os
 import sys
@@ -25,6 +26,7 @@ def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 300.0) -> 
     pipes = [fork.Pipe(duplex=False) for _ in range(n)]
 
     def begin(rank: int) -> None:
+        gc.freeze()  # stores of earlier tests end their threads, which are not there, with this one
         os.environ |= {
             "MASTER_ADDR": "localhost", "MASTER_PORT": str(store.port), "RANK": str(rank),
             "WORLD_SIZE": str(n), "LOCAL_WORLD_SIZE": str(n), "LOCAL_RANK": str(rank),
@@ -40,6 +42,7 @@ def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 300.0) -> 
         pipes[rank][1].close()
         os._exit(0)  # the fixtures are the parent's
 
+    gc.collect()
     children = [fork.Process(target=begin, args=(rank,), daemon=True) for rank in range(n)]
     try:
         for child in children:
