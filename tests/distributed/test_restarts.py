@@ -1,5 +1,6 @@
 """A process that is killed or stopped is named, all end, and going on equals never harmed."""
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -27,11 +28,13 @@ def words_of(place: Path, name: str) -> list[str]:
 
 def harmed(words: list[str], said: Path, number: int) -> list[int | None]:
     """Two processes of which the second is sent a signal before an update; their statuses."""
-    store = TCPStore("localhost", 0, is_master=True, wait_for_workers=False)
+    fork = multiprocessing.get_context("fork")
+    ports = fork.SimpleQueue()
 
     def work(rank: int) -> None:
+        gc.freeze()
         os.environ |= {
-            "MASTER_ADDR": "localhost", "MASTER_PORT": str(store.port), "RANK": str(rank),
+            "MASTER_ADDR": "localhost", "MASTER_PORT": ports.get(), "RANK": str(rank),
             "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "LOCAL_RANK": str(rank),
             "TORCHELASTIC_USE_AGENT_STORE": "True", "OMP_NUM_THREADS": "1",
             "HEADWAY_LOST_AFTER": "4",
@@ -48,11 +51,15 @@ def harmed(words: list[str], said: Path, number: int) -> list[int | None]:
             os.dup2(file.fileno(), 2)
             os._exit(main(words))
 
-    fork = multiprocessing.get_context("fork")
+    gc.collect()
     two = [fork.Process(target=work, args=(rank,), daemon=True) for rank in range(2)]
     try:
         for one in two:
             one.start()
+        # Only now, as in `by_processes`.
+        store = TCPStore("localhost", 0, is_master=True, wait_for_workers=False)
+        for _ in two:
+            ports.put(str(store.port))
         two[0].join(60)
         two[1].join(20)  # a stopped one is killed by the first, as both have one parent
         return [one.exitcode for one in two]

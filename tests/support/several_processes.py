@@ -21,14 +21,13 @@ def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 300.0) -> 
 
     All are gone at the end. Raises AssertionError where one was not done in time.
     """
-    store = TCPStore("localhost", 0, is_master=True, wait_for_workers=False)
     fork = multiprocessing.get_context("fork")
-    pipes = [fork.Pipe(duplex=False) for _ in range(n)]
+    pipes = [fork.Pipe() for _ in range(n)]
 
     def begin(rank: int) -> None:
         gc.freeze()  # stores of earlier tests end their threads, which are not there, with this one
         os.environ |= {
-            "MASTER_ADDR": "localhost", "MASTER_PORT": str(store.port), "RANK": str(rank),
+            "MASTER_ADDR": "localhost", "MASTER_PORT": pipes[rank][1].recv(), "RANK": str(rank),
             "WORLD_SIZE": str(n), "LOCAL_WORLD_SIZE": str(n), "LOCAL_RANK": str(rank),
             "TORCHELASTIC_USE_AGENT_STORE": "True", "OMP_NUM_THREADS": "1",
             "HEADWAY_LOST_AFTER": "300",  # on a busy machine
@@ -47,6 +46,10 @@ def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 300.0) -> 
     try:
         for child in children:
             child.start()
+        # Only now, as its thread may hold a lock that a process which is forked would wait for.
+        store = TCPStore("localhost", 0, is_master=True, wait_for_workers=False)
+        for here, _ in pipes:
+            here.send(str(store.port))
         until = time.monotonic() + limit_s
         found = []
         for rank, (here, there) in enumerate(pipes):
