@@ -252,7 +252,7 @@ def test_another_run_is_not_written_over(tmp_path):
         Mirror(url, new, pytest.fail).begin(resume=False)
     with uploaded(url, other, True, said.append):
         pass
-    assert "holds another run than" in said[1]
+    assert any("holds another run than" in line for line in said)
     assert everything(tmp_path / "there") == before
 
 

@@ -30,7 +30,9 @@ def entered(folder: Path) -> list[Path]:
     pairs = generate(300, 3)
     texts = folder / "a.en", folder / "a.zh"
     for file, side in zip(texts, zip(*pairs, strict=True), strict=True):
-        file.write_text("".join(f"{text}\n" for text in side), encoding="utf-8")
+        # a model of six seconds would write sentence ends anywhere, and have them looked at
+        texts_only = "".join(f"{text.rstrip('。')}\n" for text in side)
+        file.write_text(texts_only, encoding="utf-8")
     (folder / "new.en").write_text("The dog runs.\n", encoding="utf-8")
     seen: set[str] = set()
 

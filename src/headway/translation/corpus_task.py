@@ -1,6 +1,7 @@
 """The task of a run: sources with codes, or of several sentences, are read as `translate` reads."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from headway.core.bleu import SentenceStatistics
+from headway.core.errors import refuse_below, refuse_beyond
 from headway.core.hypothesis import Decode, DecodingSettings, Hypothesis
 from headway.core.rows import Indices
 from headway.core.search import decode_all
@@ -18,6 +20,20 @@ from headway.localization.checks.output_checks import ModelEvidence
 from headway.localization.placeholders.may_hold import may_hold_sentences
 from headway.metrics.corpus_scores import bleu_by_language
 from headway.translation.detailed import attended
+
+
+@dataclass(frozen=True)
+class PackedTraining(TranslationTraining):
+    """Section [training] of a translator that may learn from packed pairs."""
+
+    pack_length: int = 0
+    """Pairs stand side by side in rows of so many tokens, in batches of one shape; 0: they are
+    padded, in batches of like length (docs/scale.md)."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_below(self, {"pack_length": 0})
+        refuse_beyond(self, {"pack_length": 1 << 20})
 
 
 class CorpusTask(TranslationTask):

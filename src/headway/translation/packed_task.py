@@ -1,7 +1,6 @@
 """Learning from pairs that stand side by side in rows of a fixed length (`training.pack_length`):
 the loss of padded ones, in batches that all have one shape."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -11,29 +10,14 @@ from torch import Tensor, nn
 
 from headway.core.attention import causal_mask
 from headway.core.batching import BatchStream
-from headway.core.errors import refuse_below, refuse_beyond
 from headway.core.loss import projected_label_smoothed
 from headway.core.rows import SIDES, Indices
 from headway.core.training_interfaces import Batch
 from headway.core.transformer import Transformer
-from headway.core.translation_task import Rows, TranslationTraining
+from headway.core.translation_task import Rows
 from headway.corpora.prepared import Prepared
-from headway.translation.corpus_task import CorpusTask
+from headway.translation.corpus_task import CorpusTask, PackedTraining
 from headway.translation.packed_rows import Layout, RowBatches
-
-
-@dataclass(frozen=True)
-class PackedTraining(TranslationTraining):
-    """Section [training] of a translator that may learn from packed pairs."""
-
-    pack_length: int = 0
-    """Pairs stand side by side in rows of so many tokens, in batches of one shape; 0: they are
-    padded, in batches of like length (docs/scale.md)."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        refuse_below(self, {"pack_length": 0})
-        refuse_beyond(self, {"pack_length": 1 << 20})
 
 
 class PackedSide(NamedTuple):

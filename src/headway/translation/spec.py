@@ -27,11 +27,11 @@ from headway.runs.settings import Settings
 from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, Tokens
 from headway.tokenizers import tokenizer_files
 from headway.translation import mixture, pairs, tuning, tuning_data
-from headway.translation.corpus_task import CorpusTask
+from headway.translation.corpus_task import CorpusTask, PackedTraining
 from headway.translation.decoding import SamplingSettings, decode_anew
 from headway.translation.length_limits import refuse_too_long
 from headway.translation.measuring import below_use, measure
-from headway.translation.packed_task import PackedTask, PackedTraining
+from headway.translation.packed_task import PackedTask
 
 
 @dataclass(frozen=True)
