@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.core.runtime import ProductPrecision
-from headway.engine import building, compiling
+from headway.engine import building, compiling, levels
 from headway.engine.building import EngineLibrary
 from headway.engine.compiling import NoEngineError
 from headway.engine.packing import (
@@ -27,7 +27,7 @@ SHAPES = st.tuples(st.integers(1, 45), st.integers(1, 150), st.integers(1, 80), 
 ENGINES = {
     "native": (compiling.THIS_PROCESSOR[0], []),
     "half": ("-march=x86-64-v3", ["avx2", "fma"]),
-    "half, with bytes": ("-mavxvnni", ["avx2", "avx_vnni"]),
+    "half, with bytes": ("-mavxvnni", ["avx2", "avxvnni"]),
     "portable": ("", []),
 }
 """A flag of the compiler, and what the processor must have for it."""
@@ -39,7 +39,7 @@ def engine(
 ) -> EngineLibrary:
     """The one of this processor, and those of lesser ones."""
     flag, needed = ENGINES[request.param]
-    there = compiling.processor_flags().split()
+    there = levels.processor_features()
     if not set(needed) <= set(there):
         pytest.skip(f"no {' '.join(needed)} here")
     file = tmp_path_factory.mktemp("engine") / "engine.so"

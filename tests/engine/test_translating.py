@@ -19,7 +19,7 @@ from headway.core.runtime import ProductPrecision
 from headway.core.search import decode_all
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
-from headway.engine import building, compiling, translating
+from headway.engine import building, compiling, levels, translating
 from headway.engine.packing import Packed
 from headway.engine.translating import shared, translate
 
@@ -137,7 +137,7 @@ def test_narrower_vectors_find_the_same(
     compiling.compiled(COMPILER, building.MAIN, tmp_path / "engine.so", f"-march={level}")
     narrow = building.loaded(tmp_path / "engine.so")
     assert narrow.width == {"x86-64": 4, "x86-64-v3": 8}[level]
-    if level == "x86-64-v3" and "avx2" not in compiling.processor_flags():
+    if level == "x86-64-v3" and "avx2" not in levels.processor_features():
         pytest.skip("this processor has no AVX2")
     ours = all_of(Packed(model, narrow), sources)
     for one, other in zip(

@@ -183,7 +183,10 @@ def _read(path: str) -> str:
 
 def cpu_name() -> str:
     """The processor's name for people."""
-    for line in _read("/proc/cpuinfo").splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    return processor_line("model name") or platform.processor() or platform.machine()
+
+
+def processor_line(*names: str) -> str:
+    """What Linux says of the processor under one of these names; nothing on other systems."""
+    lines = (line for line in _read("/proc/cpuinfo").splitlines() if line.startswith(names))
+    return next(lines, "").partition(":")[2].strip()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.core.errors import DataError, HeadwayError
-from headway.engine.compiling import NoEngineError, cached_library
+from headway.engine.compiling import NoEngineError, cached_library, level_options
 
 SOURCES = Path(__file__).parent
 MAIN = SOURCES / "engine.c"
@@ -86,6 +86,7 @@ class EngineLibrary(NamedTuple):
 
 def engine_library() -> EngineLibrary:
     """This processor's, compiled if need be; raises `NoEngineError`, which says why not."""
+    level_options()  # a wrong one is no reason to go on without
     found = tried()
     if isinstance(found, str):
         raise NoEngineError(found)

@@ -2,28 +2,27 @@
 
 Not when the package is installed: so no installation can fail for want of a compiler, a folder of
 sources (an editable installation) is enough, and what is compiled is what this processor can do.
-A library lies in $HEADWAY_ENGINE_CACHE, or else in the cache, sealed, under a key of sources,
-compiler, flags and processor.
+It lies sealed in $HEADWAY_ENGINE_CACHE, else the cache, under sources, compiler and processor.
 """
 
 import os
 import platform
 import shutil
-import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from subprocess import TimeoutExpired, run
 from typing import TypeVar
 
 from headway.core.disk import checksum, whole_folder
 from headway.core.errors import DataError, HeadwayError
+from headway.core.runtime import processor_line
 from headway.corpora.cache_place import cache_root, key_of, own_folder
 from headway.operations.locks import is_own
 
 FLAGS = ("-std=gnu11", "-O3", "-fno-math-errno", "-fPIC", "-shared")
 THIS_PROCESSOR = ("-march=native", "-mcpu=native")
 """The same to different compilers; the first that is understood is taken."""
-LIMIT_S = 300
 Opened = TypeVar("Opened")
 
 
@@ -42,12 +41,12 @@ def cached_library(
     Raises:
         NoEngineError: there is no compiler, or it does not compile this.
     """
-    compiler = found_compiler()
+    flags, compiler = level_options(), found_compiler()
     description = {
         "sources": {file.name: file.read_text(encoding="utf-8") for file in sources},
-        "flags": [*FLAGS, *THIS_PROCESSOR],
+        "flags": [*FLAGS, *(flags or THIS_PROCESSOR)],
         "compiler": [compiler, os.stat(compiler).st_mtime_ns, os.stat(compiler).st_size],
-        "processor": [platform.machine(), processor_flags()],
+        "processor": [platform.machine(), processor_line("flags", "Features")],
     }
     root = os.environ.get("HEADWAY_ENGINE_CACHE")
     folder = (own_folder(Path(root)) if root else cache_root()) / f"{name}-{key_of(description)}"
@@ -56,7 +55,7 @@ def cached_library(
         if is_own(folder.lstat()) and (folder / seal).read_text() == checksum(folder / library):
             return opened(folder / library)
     with whole_folder(folder) as part:
-        compiled(compiler, main, part / library)
+        compiled(compiler, main, part / library, *flags)
         try:
             opened(part / library)
         except DataError as error:
@@ -66,10 +65,19 @@ def cached_library(
     return opened(folder / library)
 
 
+def level_options() -> tuple[str, ...]:
+    """Of $HEADWAY_ENGINE_LEVEL; nothing: this very processor. Raises ConfigError: a wrong one."""
+    if not (level := os.environ.get("HEADWAY_ENGINE_LEVEL")):
+        return ()
+    from headway.engine.levels import options
+
+    return options(level)
+
+
 def found_compiler() -> str:
     """The path of $CC, cc, gcc or clang; raises `NoEngineError`."""
-    names = filter(None, [os.environ.get("CC", ""), "cc", "gcc", "clang"])
-    for path in filter(None, map(shutil.which, names)):
+    names = [os.environ.get("CC") or "cc", "cc", "gcc", "clang"]
+    if path := next(filter(None, map(shutil.which, names)), None):
         return path
     raise NoEngineError("there is no C compiler (cc, gcc or clang)")
 
@@ -80,22 +88,10 @@ def compiled(compiler: str, main: Path, to: Path, *flags: str) -> None:
     for choice in [flags] if flags else [(flag,) for flag in THIS_PROCESSOR]:
         command = [compiler, *FLAGS, *choice, str(main), "-o", str(to), "-lm"]
         try:
-            done = subprocess.run(
-                command, check=False, capture_output=True, text=True, errors="replace",
-                timeout=LIMIT_S,
-            )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired) as error:
+            done = run(command, check=False, capture_output=True, errors="replace", timeout=300)
+        except (OSError, TimeoutExpired) as error:
             raise NoEngineError(f"{compiler} does not work: {error}") from error
         if done.returncode == 0:
             return
         said = next(iter(done.stderr.strip().splitlines()), f"status {done.returncode}")
     raise NoEngineError(f"{compiler} does not compile it: {said}")
-
-
-def processor_flags() -> str:
-    """What the processor can do, as the system names it; nothing where it does not."""
-    with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines():
-            if line.startswith(("flags", "Features")):
-                return line
-    return ""
