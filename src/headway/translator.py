@@ -1,7 +1,7 @@
 """A trained translator in Python: `Translator.load("runs/x").translate(["..."], beam=5)`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, overload
 
@@ -80,7 +80,7 @@ class Translator:
     @classmethod
     def load(
         cls,
-        run: str | Path,
+        run: str | Path | list[Any] | tuple[Any, ...],
         *,
         device: Device = "auto",
         codes: str | Path | Sequence[str | Path] = (),
@@ -88,13 +88,19 @@ class Translator:
         engine: EngineName = "auto",
         say: Callable[[str], None] = lambda _: None,
     ) -> "Translator":
-        """Open a run folder, wherever it was trained; threads and seeds stay the process's own.
+        """Open a run folder, wherever it was trained, or several as an ensemble; threads and seeds
+        stay the process's own.
 
         `codes` are files of patterns of codes, besides those of the run; `engine` is what searches,
         `precision` that of its products (docs/speed.md). Raises RunError when there is no trained
         translator, DataError for a pattern that is none, ConfigError for what is not for this run.
         """
         build(RuntimeSettings, {"engine": engine, "precision": precision}, section="runtime")
+        if isinstance(run, list | tuple):
+            from headway.translation.ensembles import load_ensemble  # a side room
+
+            alone = partial(cls.load, device=device, codes=codes, engine="torch")
+            return load_ensemble(run, alone, cls, engine, precision)
         opened, folder = open_run(SPEC, run, device=device, training=False), open_folder(run)
         model = cast(StepDecoder, opened.model)
         checks, terms = folder.table(folder.checks) if folder.checks.exists() else {}, None
@@ -106,9 +112,7 @@ class Translator:
                     f"{folder.glossary} belongs to the run, and is gone. Take it from a copy."
                 )
             terms = Terms.read([folder.glossary], opened.settings.data)
-        own: Patterns = ()
-        if codes:
-            own = compiled(tuple(patterns_of([str(file) for file in paths(codes, "codes")])))
+        own = compiled(tuple(patterns_of([*map(str, paths(codes, "codes"))]))) if codes else ()
         found = cls(model, opened.vocabulary, opened.settings, opened.device, checks, own, terms)
         found.run, found.search.choice = folder.path.resolve(), EngineChoice(engine)
         unmeasured = precision in ("auto", "fp32") and not folder.precision.exists()
@@ -194,17 +198,12 @@ class Translator:
             want_attention=want_alignment, want_scores=want_scores, done=done, generator=generator
         )
         tag = self.chosen_tag(tag)
-        begun: Sequence[str] = ()
-        if prefixes or not isinstance(prefixes, tuple):
-            begun = prefixes_of(texts, prefixes)
+        some_begun = prefixes or not isinstance(prefixes, tuple)
+        begun = prefixes_of(texts, prefixes) if some_begun else ()
         translate = within(self.processors.around(tag, glossary, begun), self.plain)
-
-        def find(some: Sequence[str]) -> list[Translation]:
-            return translate(some, request)
-
         if type(texts) is list and {*map(type, texts)} <= {str}:
-            return find(texts)
-        return in_shape(texts, find)
+            return translate(texts, request)
+        return in_shape(texts, lambda some: translate(some, request))
 
     @torch.inference_mode()
     def translate_segments(
@@ -225,11 +224,9 @@ class Translator:
         request = self.plain.request(self.decoding(decoding))._replace(
             want_attention=want_alignment, done=done
         )
-
-        def find(some: list[Segment]) -> list[SegmentTranslation]:
-            return codes.segments(some, request, translate)
-
-        return translate_segments(segments, around.portions(), find)
+        return translate_segments(
+            segments, around.portions(), lambda some: codes.segments(some, request, translate)
+        )
 
     @cached_property
     def checker(self) -> Checker:

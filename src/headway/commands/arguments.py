@@ -155,7 +155,7 @@ def plain(names: Sequence[str]) -> bool:
 
 
 def ready(
-    run: Path,
+    run: Any,
     tag: str | None,
     decoding: Mapping[str, Any],
     flags: Sequence[str] = (),
@@ -163,7 +163,8 @@ def ready(
     codes: Sequence[Path] = (),
     shortlist: int | None = None,
 ) -> "tuple[Translator, dict[str, Any]]":
-    """The run's translator, and how it is to translate; `flags` set [decoding], [runtime]."""
+    """A run's translator, or that of a list of runs, and how it is to translate; `flags` set
+    [decoding], [runtime]."""
     from headway.operations.shipped import open_folder
     from headway.translator import Translator
 
@@ -175,8 +176,9 @@ def ready(
     translator = Translator.load(run, device=runtime.device, codes=codes, **how)
     if shortlist is not None:
         translator.shorten(run, shortlist, say)
-    if why := open_folder(run).settings().get("run", {}).get("below_use"):
-        say(f"headway: WARNING: this model is below use: {why}")
+    for one in run if isinstance(run, list) else [run]:
+        if why := open_folder(one).settings().get("run", {}).get("below_use"):
+            say(f"headway: WARNING: the model of {one} is below use: {why}")
     if tag is not None or translator.settings.data.tags:
         from headway.commands.tags import announced_tag  # a side room
 

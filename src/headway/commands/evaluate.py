@@ -35,9 +35,10 @@ def evaluate(
     Parameters
     ----------
     runs
-        Folder of a trained translator; it translates --source, and that is scored. Or, with
-        --corpus, of one or several language models; with --analogies or --similarities, of a run
-        that has word vectors, or a file of them.
+        Folder of a trained translator; it translates --source, and that is scored. Of several
+        with one vocabulary their ensemble, see translate. Or, with --corpus, of one or several
+        language models; with --analogies or --similarities, of a run that has word vectors, or a
+        file of them.
     """
     if given_options(told, OF_VECTORS):
         from headway.commands.vector_evaluation import evaluate_vectors
@@ -94,11 +95,6 @@ def _systems(runs: Sequence[Path], told: EvaluateOptions) -> "tuple[list[System]
         )
     if not runs and len(reference) > 1 and reference[-1].is_dir():
         runs = [reference.pop()]  # RUN was written last, behind the names of the references
-    if len(runs) > 1:
-        raise ConfigError(
-            f"one translator is scored at a time; got {len(runs)} folders. Compare the files that "
-            "they write: --hypothesis F F2."
-        )
     files = Corpus(source=(source or reference[0],), target=(reference[0],))
     of_source, of_target = languages(files, told.source_language, told.target_language)
     references = [_read(path) for path in reference]
@@ -115,7 +111,7 @@ def _systems(runs: Sequence[Path], told: EvaluateOptions) -> "tuple[list[System]
                 f"{'--hypothesis as well' if told.hypothesis else 'no --source'}. "
                 "Try: headway evaluate RUN --source F --reference F"
             )
-        systems, own = translated(runs[0], sources, told)
+        systems, own = translated(runs, sources, told)
         of_source = told.source_language or own.source_language or of_source
         of_target = told.target_language or own.target_language or of_target
     else:

@@ -84,6 +84,8 @@ class EvaluateOptions:
         (docs/speed.md).
     shortlist
         As in translate.
+    mbr
+        As in translate: of so many candidates the one that is most like the others.
     """
 
     source: Annotated[Path | None, MOST_USED] = None
@@ -108,14 +110,15 @@ class EvaluateOptions:
     precision: str | None = None
     engine: Annotated[str | None, Parameter(name="--runtime.engine")] = None
     shortlist: int | None = None
+    mbr: int | None = None
 
 
 OF_TRANSLATIONS = (
-    "reference", "source", "hypothesis", "off", "precision", "shortlist", "tag", "glossary",
-    "engine", "tokenize", "lowercase", "ter", "rouge", "score_card", "source_language",
+    "reference", "source", "hypothesis", "off", "precision", "shortlist", "mbr", "tag",
+    "glossary", "engine", "tokenize", "lowercase", "ter", "rouge", "score_card", "source_language",
     "target_language",
 )  # fmt: skip
-OF_RUNS = ("tag", "glossary", "off", "precision", "engine", "shortlist")
+OF_RUNS = ("tag", "glossary", "off", "precision", "engine", "shortlist", "mbr")
 """Options that are of translations, and those of them that are of a run which translates."""
 OF_VECTORS = ("analogies", "similarities")
 """Options that are of word vectors."""

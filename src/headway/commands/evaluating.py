@@ -5,9 +5,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.commands.arguments import ready, say
+from headway.commands.arguments import say
 from headway.commands.evaluate_options import EvaluateOptions
+from headway.commands.many_models import ready_by_mbr, together
 from headway.commands.stages import Stages
+from headway.core.errors import ConfigError
 from headway.filling.steps import OFF, terms_of
 from headway.languages.codes import LanguagePair
 from headway.localization.terms import NONE
@@ -64,18 +66,23 @@ class SystemScores(NamedTuple):
 
 
 def translated(
-    run: Path, sources: list[str], told: EvaluateOptions
+    runs: Sequence[Path], sources: list[str], told: EvaluateOptions
 ) -> tuple[list[System], LanguagePair]:
-    """A run's translations, and the languages that it knows to be its own.
+    """A run's translations, or those of the ensemble of several, and the languages that it knows to
+    be its own.
 
     Where parts of the model are `off`, a second system is the same run without them.
     """
-    say(f"headway: translating {len(sources):,} lines with {run}")
+    [run, *others], name = runs, " + ".join(map(str, runs))
+    say(f"headway: translating {len(sources):,} lines with {name}")
     runtime = {"--runtime.precision": told.precision, "--runtime.engine": told.engine}
     flags = [part for name, value in runtime.items() if value for part in (name, value)]
     off, glossary = told.off or [], told.glossary or []
-    translator, how = ready(run, told.tag, {}, flags, shortlist=told.shortlist)
+    some = together(runs, told.shortlist)
+    translator, how = ready_by_mbr(told.mbr, some, told.tag, {}, flags, shortlist=told.shortlist)
     model: Any = translator.model
+    if off and others:
+        raise ConfigError(f"--off is for one run; got {name}. Leave it out, or name one run.")
     if off:
         refuse_parts(model, off)
     files, kept = terms_of(run, glossary), None
@@ -99,11 +106,11 @@ def translated(
     data = translator.settings.data
     languages = LanguagePair(data.source_language, data.target_language)
     if not off:
-        return [system(str(run))], languages
+        return [system(name)], languages
     from headway.inspection.ablation import switched
 
     with switched(model, ()):  # both in torch, so that nothing but the parts differs
-        systems = [system(str(run))]
+        systems = [system(name)]
     say(f"headway: the same without {', '.join(off)}")
     with switched(model, off):
         systems.append(system(f"without {', '.join(off)}"))

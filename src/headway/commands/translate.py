@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from headway.commands.arguments import (
-    Unread,
-    apart,
-    option_names,
-    plain,
-    ready,
-    say,
-)
+from headway.commands.arguments import Unread, apart, option_names, plain, ready, say
 from headway.commands.lines import chunks_of
 from headway.commands.translate_options import TranslateOptions
 from headway.core.disk import whole_text
@@ -42,7 +35,7 @@ def translate(
     *file: Unread,
     told: Annotated[TranslateOptions, Parameter(name="*")] = NOTHING_TOLD,
 ) -> int | None:
-    """Translate a file, or standard input, with a trained run.
+    """Translate a file, or standard input, with a trained run, or with several as an ensemble.
 
     N lines in, N lines out, in order; a blank line stays blank; a line longer than the model was
     trained on is cut at its end, and that is counted on stderr.
@@ -54,7 +47,8 @@ def translate(
     Parameters
     ----------
     run
-        The run folder; left out, files are filled in from --memory alone.
+        The run folder; left out, files are filled in from --memory alone. Further folders of runs
+        with the same vocabulary may follow: each token has the mean of their probabilities.
     file
         Text to translate, one sentence a line (.gz too), or translation files; standard input if
         left out. Beside it, settings of [decoding] and [runtime]: --decoding.length-penalty 1.
@@ -64,7 +58,13 @@ def translate(
     given = {"beam": told.beam, "n_best": told.n_best, "method": told.method}
     how = {key: value for key, value in given.items() if value is not None}
     names = option_names(translate, ("decoding", "runtime"))
-    load = partial(ready, run or Path(), told.tag, how, flags, names, told.codes, told.shortlist)
+    load: Any = partial(
+        ready, run or Path(), told.tag, how, flags, names, told.codes, told.shortlist
+    )
+    if run and (told.mbr is not None or (named and Path(named[0], "config.toml").exists())):
+        from headway.commands.many_models import of_many  # a side room
+
+        load, named = of_many(run, named, told, load)
     if not named and (told.out or told.memory or told.glossary or told.codes):
         from headway.commands.translate_documents import read_standard_input
 

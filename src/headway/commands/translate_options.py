@@ -56,6 +56,9 @@ class TranslateOptions:
         beam, greedy or sampling.
     n_best
         Translations per line, best first, each on its own line.
+    mbr
+        Of so many candidates, the best of the beam or drawn with --method sampling, the one
+        that is most like the others by chrF (minimum Bayes risk). 30 is a beginning.
     begin_with
         What each line's translation begins with: words that are typed already.
     tag
@@ -106,6 +109,7 @@ class TranslateOptions:
     target_language: Annotated[str | None, FILLED_IN] = None
     method: Annotated[str | None, SEARCH] = None
     n_best: Annotated[int | None, SEARCH] = None
+    mbr: Annotated[int | None, SEARCH] = None
     begin_with: Annotated[str, SEARCH] = ""
     tag: Annotated[str | None, SEARCH] = None
     shortlist: Annotated[int | None, SEARCH] = None

@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from headway.core.hypothesis import SearchRequest
-from headway.core.interfaces import Seq2Seq
-from headway.decoding.forced import log_probs_over
+from headway.decoding.ensemble import ensemble_log_probs_over
 from headway.engine.shortlist import opened
 from headway.languages.codes import Languages
 from headway.localization.placeholders.projection import TokenSpans, words_and_signs
@@ -161,8 +160,9 @@ class TermProcessor:
             unread = stretches if one.token_log_probs else [[], *stretches]
             sources += [self._without(ids, spans, some) for some in unread]
             targets += [one.ids] * len(unread)
-        special, model = self.subwords.special, cast(Seq2Seq, opened(self.plain.model)[0])
-        log_probs = iter(log_probs_over(model, sources, targets, special, self.plain.device))
+        special, model = self.subwords.special, opened(self.plain.model)[0]
+        found = ensemble_log_probs_over(model, sources, targets, special, self.plain.device)
+        log_probs = iter(found)
         for _, one, stretches in read:
             whole = one.token_log_probs[:-1] or next(log_probs)
             for _ in stretches:

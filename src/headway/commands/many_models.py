@@ -1,0 +1,65 @@
+"""Several runs that translate as one, and one translation out of many: what goes with that."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headway.commands.arguments import ready, say
+from headway.commands.translate_options import TranslateOptions
+from headway.core.errors import ConfigError
+from headway.core.run_folder import RunFolder
+from headway.filling.steps import Ready
+
+if TYPE_CHECKING:
+    from headway.translator import Translator
+
+
+def of_many(
+    run: Path, named: Sequence[str], told: TranslateOptions, load: "partial[Any]"
+) -> tuple[Ready, list[str]]:
+    """What loads the translator of all the runs that are named, which come first, in the place of
+    `load`, which calls `ready`; and the other names.
+
+    Raises ConfigError for options that do not go with several runs, or with --mbr.
+    """
+    others, files = list[Path](), [*named]
+    while files and RunFolder(Path(files[0])).config.exists():
+        others.append(Path(files.pop(0)))
+    if told.mbr is not None and told.n_best is not None:
+        raise ConfigError(
+            f"--mbr tells one translation, of {told.mbr} candidates; got --n-best {told.n_best} as "
+            "well. Leave out one of them."
+        )
+    if (told.shards or told.part or told.on) and (others or told.mbr is not None):
+        raise ConfigError(
+            "shards are translated with one run, by its own search; got "
+            f"{f'{len(others) + 1} runs' if others else '--mbr'} as well. Leave that out."
+        )
+    runs = together([run, *others], told.shortlist)
+    return partial(ready_by_mbr, told.mbr, runs, *load.args[1:]), files
+
+
+def together(runs: Sequence[Path], shortlist: int | None) -> Path | list[Path]:
+    """A run, or several, of which it is said that they are an ensemble.
+
+    Raises ConfigError for several with a shortlist, which is one run's.
+    """
+    if len(runs) == 1:
+        return runs[0]
+    if shortlist is not None:
+        raise ConfigError(
+            f"--shortlist is learned for one run; got {len(runs)}. Leave it out, or name one run."
+        )
+    say(f"headway: an ensemble of {', '.join(map(str, runs))}")
+    return [*runs]
+
+
+def ready_by_mbr(mbr: int | None, *given: Any, **how: Any) -> "tuple[Translator, dict[str, Any]]":
+    """`ready`, which decides among `mbr` candidates; as ever for None."""
+    translator, wanted = ready(*given, **how)
+    if mbr is not None:
+        from headway.translation.minimum_bayes_risk import decide_by_mbr
+
+        decide_by_mbr(translator.plain, mbr)
+    return translator, wanted

@@ -1,0 +1,99 @@
+"""A translator of several runs with one vocabulary: `Translator.load(["runs/a", "runs/b"])`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import torch
+
+from headway.core.errors import ConfigError
+from headway.core.interfaces import StepDecoder
+from headway.core.runtime import EngineName, Precision
+from headway.core.subwords import Subwords
+from headway.decoding.ensemble import EnsembleDecoder
+from headway.localization.placeholders.own_codes import Patterns
+from headway.operations.argument_types import paths
+from headway.runs.settings import Settings
+from headway.translation.processors import RunProcessors
+
+
+@runtime_checkable
+class EnsembleMember(Protocol):
+    """A translator, as it comes out of a run's folder."""
+
+    model: StepDecoder
+    subwords: Subwords
+    settings: Settings
+    device: torch.device
+    checks: Mapping[str, Any]
+    own_codes: Patterns
+    processors: RunProcessors
+
+
+Member = TypeVar("Member", bound=EnsembleMember)
+
+
+def load_ensemble(
+    runs: Sequence[str | Path],
+    load: Callable[[Path], Member],
+    make: Callable[..., Member],
+    engine: EngineName,
+    precision: Precision,
+) -> Member:
+    """A translator that torch searches with the mean of the runs' models. All else is the first
+    run's: how it searches, terms, confidences.
+
+    Raises:
+        ConfigError: another engine or precision is asked for, there is no run, or they do not go
+            together: `refuse_strangers`.
+    """
+    named = paths(runs, "run")
+    if engine not in ("auto", "torch") or precision not in ("auto", "fp32"):
+        raise ConfigError(
+            "several runs are searched together by torch, in fp32; got the engine "
+            f"{engine}, the precision {precision}. Leave them out, or name one run."
+        )
+    if not named:
+        raise ConfigError("an ensemble is of one run or more; got none. Name a run.")
+    members = [load(one) for one in named]
+    refuse_strangers(named, members)
+    first = members[0]
+    longest = [one.settings.data.max_length for one in members if one.settings.data.max_length]
+    settings = replace(
+        first.settings,
+        data=replace(first.settings.data, max_length=min(longest, default=0)),
+        text=replace(first.settings.text, own_codes=()),  # they are among first.own_codes
+    )
+    return make(
+        EnsembleDecoder([one.model for one in members]), first.subwords, settings, first.device,
+        first.checks, first.own_codes, first.processors.own_terms,
+    )  # fmt: skip
+
+
+def refuse_strangers(runs: Sequence[Path], members: Sequence[EnsembleMember]) -> None:
+    """Raise ConfigError for runs that read or write other sub-words than the first, or other
+    languages, tags or codes."""
+    first = members[0]
+    for run, one in zip(runs, members, strict=True):
+        if one.subwords.fingerprint() != first.subwords.fingerprint():
+            raise ConfigError(
+                f"the runs of an ensemble have one vocabulary; {run} has another one than "
+                f"{runs[0]}. It is the same where runs learn from the same pairs with the same "
+                "--valid-source and --valid-target, whatever their --seed and sizes are."
+            )
+        for what, (its, wanted) in {
+            "languages": (_languages(one), _languages(first)),
+            "tags": tuple(", ".join(o.settings.data.tags) or "none" for o in (one, first)),
+            "text.codes": (one.settings.text.codes, first.settings.text.codes),
+        }.items():
+            if its != wanted:
+                raise ConfigError(
+                    f"the runs of an ensemble have the same {what}; {run} has {its}, {runs[0]} "
+                    f"{wanted}. Leave one of them out."
+                )
+
+
+def _languages(one: EnsembleMember) -> str:
+    data = one.settings.data
+    return f"{data.source_language or '?'} to {data.target_language or '?'}"

@@ -1,0 +1,71 @@
+"""Of many candidates the translation that is most like all the others: minimum Bayes risk."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from headway.core.errors import ConfigError
+from headway.core.hypothesis import Decode, Hypothesis, Ids, SearchRequest
+from headway.core.interfaces import StepDecoder
+from headway.core.subwords import Subwords
+from headway.core.translate import TextTranslator
+from headway.metrics.pairwise_chrf import pairwise_chrf
+
+MOST = 200
+"""Candidates, as of a beam."""
+
+
+def decide_by_mbr(translator: TextTranslator, n_candidates: int) -> None:
+    """Have a translator decide by `MinimumBayesRisk` from now on.
+
+    Raises ConfigError for a number of candidates that is none.
+    """
+    if not 2 <= n_candidates <= MOST:
+        raise ConfigError(
+            f"--mbr chooses among 2 to {MOST} candidates; got {n_candidates}. Try --mbr 30."
+        )
+    translator.decode = MinimumBayesRisk(translator.decode, translator.subwords, n_candidates)
+
+
+class MinimumBayesRisk:
+    """A `Decode` that finds candidates by another, and ranks them by their expected chrF (Kumar and
+    Byrne 2004 with BLEU; Eikema and Aziz 2022 with utilities as this one).
+
+    Each candidate is scored with each of them as its reference. Samples count alike, as they are
+    drawn (those authors' estimate); those of a beam by their probability, made to sum to 1.
+    Scores of hypotheses stay the model's.
+    """
+
+    def __init__(self, decode: Decode, subwords: Subwords, n_candidates: int) -> None:
+        self.decode, self.subwords, self.n_candidates = decode, subwords, n_candidates
+
+    def __call__(
+        self, decoder: StepDecoder, sources: Sequence[Ids], request: SearchRequest
+    ) -> list[list[Hypothesis]]:
+        """See `headway.core.hypothesis.Decode`. Raises ConfigError for greedy search."""
+        settings = request.settings
+        if settings.method == "greedy":
+            raise ConfigError(
+                "--mbr chooses among several translations; greedy search finds one. Take --method "
+                "beam or --method sampling."
+            )
+        n = max(self.n_candidates, settings.n_best)
+        wider = replace(settings, n_best=n, beam=max(settings.beam, n))
+        found = self.decode(decoder, sources, request._replace(settings=wider, want_scores=True))
+        by_probability = settings.method == "beam"
+        return [self._ranked(one, by_probability)[: settings.n_best] for one in found]
+
+    def _ranked(self, candidates: list[Hypothesis], by_probability: bool) -> list[Hypothesis]:
+        """Highest expected chrF first; among equals as they were."""
+        texts = self.subwords.decode_batch([one.ids for one in candidates])
+        log_probs = np.array([one.log_prob for one in candidates])
+        weights = np.exp(log_probs - log_probs.max()) if by_probability else np.ones(len(texts))
+        order = np.argsort(-expected_chrf(texts, weights), kind="stable")
+        return [candidates[i] for i in order]
+
+
+def expected_chrf(texts: Sequence[str], weights: np.ndarray) -> np.ndarray:
+    """Of each text the mean of its chrF with all of them as references, by their weights."""
+    found: np.ndarray = pairwise_chrf(texts) @ (weights / weights.sum())
+    return found
