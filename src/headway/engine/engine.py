@@ -101,8 +101,8 @@ def prepare(
         return str(error)
 
 
-def unsupported(decoder: StepDecoder, device: torch.device) -> str:
-    """Why the engine cannot do this model; nothing if it can."""
+def unsupported(decoder: StepDecoder, device: torch.device, *, training: bool = False) -> str:
+    """Why the engine cannot do this model, or cannot go on `training` it; nothing if it can."""
     if device.type != "cpu":
         return f"the model is on {device.type}"
     if type(decoder) is not Transformer:
@@ -112,8 +112,9 @@ def unsupported(decoder: StepDecoder, device: torch.device) -> str:
         return f"its self-attention has a window of {window}"
     if str(config.positions) in ("relative", "rotary"):
         return f"its positions are {config.positions}"
-    if decoder.training or {one.dtype for one in decoder.parameters()} != {torch.float32}:
-        return "it is being trained"
+    exact = {one.dtype for one in decoder.parameters()} == {torch.float32}
+    if not exact or (decoder.training and not training):
+        return "its weights are not float32" if training else "it is being trained"
     least = replace(config, d_model=config.heads, d_k=1, d_v=1, d_ff=1, max_length=1)
     with torch.random.fork_rng(devices=[]):
         usual = Transformer(least, vocabulary_size=1)

@@ -1,0 +1,62 @@
+"""The training step under address and undefined-behaviour sanitizers: random models and pairs.
+
+    LD_PRELOAD=libasan.so python tests/support/sanitized_training.py COMPILER LIBRARY
+
+A fault ends the process.
+"""
+
+import sys
+from pathlib import Path
+
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_models import models, sources_for
+from sanitizing import SANITIZED
+
+from headway.core.subwords import SpecialIds
+from headway.engine import compiling, training, training_library
+from headway.engine.training import NativeStep
+
+LENGTHS = st.lists(st.integers(0, 20), min_size=1, max_size=4)
+
+
+def main() -> None:
+    """Compile, then learn."""
+    torch.set_num_threads(1)
+    library = Path(sys.argv[2])
+    libraries = []
+    for number, flags in enumerate(([*compiling.THIS_PROCESSOR[:1]], [])):
+        file = library.with_name(f"{number}{library.name}")
+        compiling.compiled(sys.argv[1], training_library.STEP, file, *SANITIZED, *flags)
+        libraries.append(training_library.opened_training(file))
+    cases = 0
+
+    @settings(
+        max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
+    @given(
+        st.sampled_from(libraries),
+        st.sampled_from(("fp32", "bf16")),
+        models(),
+        LENGTHS,
+        st.integers(1, 3),
+        st.sampled_from((5, 1024)),
+    )
+    def step(library, precision, model, lengths, threads, tokens):  # type: ignore[no-untyped-def]
+        nonlocal cases
+        training.training_library = lambda: library
+        training.CHUNK_TOKENS = tokens
+        sources, targets = sources_for(model, lengths), sources_for(model, lengths[::-1])
+        native = NativeStep(model.train(cases % 2 == 0), precision, threads)
+        for _ in range(2):
+            native.loss(sources, targets, SpecialIds(), 0.1).backward()
+        assert model.output_weight.grad.isfinite().all()
+        cases += 1
+
+    step()
+    print(f"{cases} cases")
+
+
+if __name__ == "__main__":
+    main()
