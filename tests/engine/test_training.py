@@ -19,7 +19,7 @@ from headway.core.loss import projected_label_smoothed
 from headway.core.rows import pad
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
-from headway.engine import compiling, training, training_library
+from headway.engine import compiling, levels, training, training_library
 from headway.engine.compiling import NoEngineError
 from headway.engine.packing import zeros
 from headway.engine.training import NativeStep, unsupported_training
@@ -29,28 +29,24 @@ pytestmark = needs_engine
 SPECIAL = SpecialIds()
 LENGTHS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=5)
 DROPPED = {"dropout": 0.3, "attention_dropout": 0.2, "activation_dropout": 0.25}
-LEVELS = {
-    "native": (compiling.THIS_PROCESSOR[0], []),
-    "half": ("-march=x86-64-v3", ["avx2", "fma"]),
-    "portable": ("", []),
-}
-"""A flag of the compiler, and what the processor must have for it."""
+LEVELS = ("native", "x86-64-v3", "x86-64")
+"""Of processors, as in `levels.py`: three widths of vectors on some machines."""
 Pairs = tuple[list[list[int]], list[list[int]]]
 
 
 def compiled(level: str, main: Path, to: Path) -> Path:
     """A library for a level of processors."""
-    flag, needed = LEVELS[level]
-    if not set(needed) <= set(compiling.processor_flags().split()):
-        pytest.skip(f"no {' '.join(needed)} here")
+    if level != "native" and level not in levels.possible_levels():
+        pytest.skip(f"no {level} here")
+    flags = levels.options(level) or compiling.THIS_PROCESSOR[:1]
     try:
-        compiling.compiled(compiling.found_compiler(), main, to, "-O1", *filter(None, [flag]))
+        compiling.compiled(compiling.found_compiler(), main, to, "-O1", *flags)
     except NoEngineError as error:
         pytest.skip(str(error))
     return to
 
 
-@pytest.fixture(scope="module", params=list(LEVELS))
+@pytest.fixture(scope="module", params=LEVELS)
 def level(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The step of this processor, and those of lesser ones."""
     file = tmp_path_factory.mktemp("step") / "training.so"
