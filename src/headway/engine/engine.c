@@ -264,7 +264,7 @@ static void admit(const model *m, job *j, workspace *w) {
 }
 
 /* Tell which sentences are done. So few bytes are written at once or not at all. */
-static void tell(const job *j, const news *done, int64_t n) {
+static void report(const job *j, const news *done, int64_t n) {
     const size_t size = (size_t)n * sizeof(news);
     while (n && write((int)j->pipe, done, size) < 0 && errno == EINTR) {}
 }
@@ -342,7 +342,7 @@ int64_t headway_translate(const model *m, job *j, char *memory, int64_t steps) {
                 write_results(j, &w, number);
                 if (j->pipe >= 0) {
                     done[n_done++] = (news){(int32_t)j->number, (int32_t)w.slots[number].sentence};
-                    if (n_done == NEWS_AT_ONCE) tell(j, done, n_done), n_done = 0;
+                    if (n_done == NEWS_AT_ONCE) report(j, done, n_done), n_done = 0;
                 }
                 w.slots[number].sentence = -1;
                 n_free++;
@@ -350,7 +350,7 @@ int64_t headway_translate(const model *m, job *j, char *memory, int64_t steps) {
             }
             first = next;
         }
-        tell(j, done, n_done);
+        report(j, done, n_done);
     }
     return 0;
 }
