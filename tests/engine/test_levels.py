@@ -7,7 +7,6 @@ import pytest
 
 from headway.core.errors import ConfigError
 from headway.engine import building, compiling, levels
-from headway.engine.compiling import NoEngineError
 
 QUICK = tuple("-O0" if flag == "-O3" else flag for flag in compiling.FLAGS)
 V3 = {"ssse3", "sse41", "sse42", "popcnt", "avx", "avx2", "bmi", "bmi2", "f16c", "fma"}
@@ -55,10 +54,9 @@ def test_the_engine_is_of_the_level_that_is_asked_for(
 ) -> None:
     monkeypatch.setenv("HEADWAY_ENGINE_LEVEL", level)
     monkeypatch.setattr(compiling, "FLAGS", QUICK)
-    try:
-        engine = building.made()
-    except NoEngineError as error:
-        pytest.skip(str(error))
+    engine = building.tried.__wrapped__()
+    if isinstance(engine, str):
+        pytest.skip(engine)
     assert engine.width == {"v3": 8, "v4": 16}.get(level.split("+")[0].rpartition("-")[2], 4)
     assert engine.has_bfloat16 == level.endswith("bf16")
 

@@ -175,10 +175,12 @@ def tell_versions() -> None:
     from headway.core.runtime import available_cores, cpu_name
     from headway.engine.building import engine_library
     from headway.engine.compiling import NoEngineError
+    from headway.engine.packaged import origin
     from headway.exchange import ctranslate2
 
     try:
-        translates = f"native (compiled here, {32 * engine_library().width} bits wide)"
+        engine = engine_library()
+        translates = f"native ({origin(engine.library)}, {32 * engine.width} bits wide)"
     except NoEngineError as error:
         translates = f"torch: {error}"
     cores = available_cores()

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.core.errors import DataError, HeadwayError
-from headway.engine.compiling import NoEngineError, cached_library, level_options
+from headway.engine.compiling import NoEngineError, cached_library
+from headway.engine.levels import LevelError
 
 SOURCES = Path(__file__).parent
 MAIN = SOURCES / "engine.c"
@@ -85,8 +86,7 @@ class EngineLibrary(NamedTuple):
 
 
 def engine_library() -> EngineLibrary:
-    """This processor's, compiled if need be; raises `NoEngineError`, which says why not."""
-    level_options()  # a wrong one is no reason to go on without
+    """This processor's; raises `NoEngineError`, which says why not, and `LevelError`."""
     found = tried()
     if isinstance(found, str):
         raise NoEngineError(found)
@@ -97,14 +97,11 @@ def engine_library() -> EngineLibrary:
 def tried() -> EngineLibrary | str:
     """The engine, or why there is none: once a process, as a compiler that fails takes its time."""
     try:
-        return made()
+        return cached_library("engine", sorted(SOURCES.glob("*.[ch]")), MAIN, loaded)
+    except LevelError:
+        raise
     except (HeadwayError, OSError) as error:
         return str(error)
-
-
-def made() -> EngineLibrary:
-    """The library of this processor, compiler and sources, from the cache or new."""
-    return cached_library("engine", sorted(SOURCES.glob("*.[ch]")), MAIN, loaded)
 
 
 def loaded(file: Path) -> EngineLibrary:

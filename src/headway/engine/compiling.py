@@ -10,6 +10,7 @@ import platform
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from subprocess import TimeoutExpired, run
 from typing import TypeVar
@@ -18,6 +19,8 @@ from headway.core.disk import checksum, whole_folder
 from headway.core.errors import DataError, HeadwayError
 from headway.core.runtime import processor_line
 from headway.corpora.cache_place import cache_root, key_of, own_folder
+from headway.engine.levels import level_options, zig_options
+from headway.engine.packaged import PACKAGED, packaged_library
 from headway.operations.locks import is_own
 
 FLAGS = ("-std=gnu11", "-O3", "-fno-math-errno", "-fPIC", "-shared")
@@ -41,7 +44,11 @@ def cached_library(
     Raises:
         NoEngineError: there is no compiler, or it does not compile this.
     """
-    flags, compiler = level_options(), found_compiler()
+    level = os.environ.get("HEADWAY_ENGINE_LEVEL")
+    flags = level_options(level) if level else ()
+    if PACKAGED.is_dir() and (library := packaged_library(name, sources, opened)):
+        return library
+    compiler = found_compiler()
     description = {
         "sources": {file.name: file.read_text(encoding="utf-8") for file in sources},
         "flags": [*FLAGS, *(flags or THIS_PROCESSOR)],
@@ -50,45 +57,41 @@ def cached_library(
     }
     root = os.environ.get("HEADWAY_ENGINE_CACHE")
     folder = (own_folder(Path(root)) if root else cache_root()) / f"{name}-{key_of(description)}"
-    library, seal = f"{name}.so", f"{name}.so.sha256"
+    file = f"{name}-{Path(compiler).stem}.so"
+    seal = f"{file}.sha256"
     with suppress(DataError, OSError):
-        if is_own(folder.lstat()) and (folder / seal).read_text() == checksum(folder / library):
-            return opened(folder / library)
+        if is_own(folder.lstat()) and (folder / seal).read_text() == checksum(folder / file):
+            return opened(folder / file)
     with whole_folder(folder) as part:
-        compiled(compiler, main, part / library, *flags)
+        compiled(compiler, main, part / file, *flags)
         try:
-            opened(part / library)
+            opened(part / file)
         except DataError as error:
             raise NoEngineError(f"{compiler} succeeds and writes no library: {error}") from None
-        (part / seal).write_text(checksum(part / library), encoding="ascii")
+        (part / seal).write_text(checksum(part / file), encoding="ascii")
         part.chmod(0o700)
-    return opened(folder / library)
-
-
-def level_options() -> tuple[str, ...]:
-    """Of $HEADWAY_ENGINE_LEVEL; nothing: this very processor. Raises ConfigError: a wrong one."""
-    if not (level := os.environ.get("HEADWAY_ENGINE_LEVEL")):
-        return ()
-    from headway.engine.levels import options
-
-    return options(level)
+    return opened(folder / file)
 
 
 def found_compiler() -> str:
-    """The path of $CC, cc, gcc or clang; raises `NoEngineError`."""
+    """The path of $CC, cc, gcc, clang or the package ziglang's; raises `NoEngineError`."""
     names = [os.environ.get("CC") or "cc", "cc", "gcc", "clang"]
-    if path := next(filter(None, map(shutil.which, names)), None):
+    if zig := find_spec("ziglang"):
+        names.append(str(Path(zig.origin or "").with_name("zig")))
+    for path in filter(None, map(shutil.which, names)):
         return path
-    raise NoEngineError("there is no C compiler (cc, gcc or clang)")
+    raise NoEngineError("no C compiler (cc, gcc, clang); pip install 'headway[zig]' brings one")
 
 
 def compiled(compiler: str, main: Path, to: Path, *flags: str) -> None:
     """Write the library, for this processor or with other `flags`. Raises `NoEngineError`."""
-    said = ""
+    said, command = "", [compiler]
+    if Path(compiler).stem == "zig":
+        command, flags = [compiler, "cc"], zig_options(flags)
     for choice in [flags] if flags else [(flag,) for flag in THIS_PROCESSOR]:
-        command = [compiler, *FLAGS, *choice, str(main), "-o", str(to), "-lm"]
+        whole = [*command, *FLAGS, *choice, str(main), "-o", str(to), "-lm"]
         try:
-            done = run(command, check=False, capture_output=True, errors="replace", timeout=300)
+            done = run(whole, check=False, capture_output=True, errors="replace", timeout=300)
         except (OSError, TimeoutExpired) as error:
             raise NoEngineError(f"{compiler} does not work: {error}") from error
         if done.returncode == 0:

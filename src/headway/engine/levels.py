@@ -3,8 +3,7 @@ oldest must have (x86-64-v3), and what is there beside it (+avxvnni)."""
 
 import platform
 import sys
-
-import torch
+from collections.abc import Sequence
 
 from headway.core.errors import ConfigError
 from headway.core.runtime import processor_line
@@ -32,6 +31,10 @@ LEVELS = {
 _SAME = {"asimddp": "dotprod", "dot": "dotprod", "bmi1": "bmi", "fma3": "fma"}
 
 
+class LevelError(ConfigError):
+    """$HEADWAY_ENGINE_LEVEL names what cannot be."""
+
+
 def machine() -> str:
     """The family of this processor: x86_64, aarch64, or what the system says."""
     name = platform.machine().lower()
@@ -42,7 +45,10 @@ def processor_features() -> frozenset[str]:
     """What this processor can do: names of Linux without underscores, of Arm those of compilers."""
     if sys.platform == "linux":
         names = processor_line("flags", "Features").split()
-    else:  # this came after torch 2.11
+    else:
+        import torch
+
+        # it came after torch 2.11
         found = getattr(torch.cpu, "get_capabilities", dict)()
         names = [name for name, there in found.items() if there is True]
     plain = (name.replace("_", "") for name in names)
@@ -55,18 +61,18 @@ def possible_levels() -> list[str]:
     return [name for name, needs in LEVELS.get(machine(), {}).items() if there >= {*needs.split()}]
 
 
-def options(level: str) -> tuple[str, ...]:
+def level_options(level: str) -> tuple[str, ...]:
     """What gcc and clang are told for a level of $HEADWAY_ENGINE_LEVEL; nothing for `native`.
 
     Raises:
-        ConfigError: it is no level, or one that this processor is below.
+        LevelError: it is no level, or one that this processor is below.
     """
     if level in ("native", *(possible := possible_levels())):
         return compiler_options(level) if level != "native" else ()
     known = level in LEVELS.get(machine(), {})
     given = f"this processor is below {level}" if known else f"got {level!r}"
     choices = ", ".join(["native", *possible])
-    raise ConfigError(f"HEADWAY_ENGINE_LEVEL must be one of {choices}; {given}.")
+    raise LevelError(f"HEADWAY_ENGINE_LEVEL must be one of {choices}; {given}.")
 
 
 def compiler_options(level: str) -> tuple[str, ...]:
@@ -75,3 +81,13 @@ def compiler_options(level: str) -> tuple[str, ...]:
     if base.startswith("arm"):
         return (f"-march={level}",)
     return (f"-march={base}", *(f"-m{feature}" for feature in features))
+
+
+def zig_options(options: Sequence[str] = ()) -> tuple[str, ...]:
+    """What zig is told for those of gcc; without any, the best level that this processor can do,
+    as zig's own guess at a processor has features that cannot be together."""
+    options = options or compiler_options(possible_levels()[-1])
+    base, *features = options[0].removeprefix("-march=").split("+")
+    features += [option.removeprefix("-m") for option in options[1:]]
+    arm = {"armv8-a": "generic", "armv8.2-a": "generic+v8_2a"}
+    return ("-mcpu=" + "+".join([arm.get(base, base.replace("-", "_")), *features]),)
