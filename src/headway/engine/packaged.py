@@ -20,6 +20,7 @@ PACKAGED = Path(__file__).parent / "libraries"
 CONTENTS = "contents.json"
 LIBRARIES = {
     "engine": ("engine/engine.c", ["engine/*.[ch]"]),
+    "training": ("engine/training_step/step.c", ["engine/*.h", "engine/training_step/*.[ch]"]),
     "nearest": ("vectors/nearest.c", ["vectors/nearest.c"]),
     "word2vec": ("word2vec/kernel.c", ["word2vec/kernel.c", "engine/vectors.h"]),
 }
