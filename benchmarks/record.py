@@ -2,9 +2,12 @@
 
 import argparse
 import json
+import os
+import resource
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -77,6 +80,41 @@ def revision() -> str:
     except FileNotFoundError:
         return ""
     return found.stdout.strip()
+
+
+def processor() -> str:
+    """Its name, and what it has of the instructions on which speed rests."""
+    words = Path("/proc/cpuinfo").read_text().split()
+    sets = [name for name in ("avx2", "avx512_vnni", "avx512_bf16", "amx_bf16") if name in words]
+    return f"{machine()['cpu']} ({', '.join(sets) or 'no avx2'})"
+
+
+class OtherPrograms:
+    """CPUs that other programs keep busy on some cores of Linux."""
+
+    def __init__(self, cores: Sequence[int], stat: Path = Path("/proc/stat")) -> None:
+        self.cores, self.stat = cores, stat
+        self.before = self.now()
+
+    def now(self) -> tuple[float, float]:
+        """Seconds that these cores were busy for others since they started, and the clock."""
+        busy = 0.0
+        for line in self.stat.read_text().splitlines():
+            name, *ticks = line.split()
+            if name in [f"cpu{core}" for core in self.cores]:
+                idle, waiting = int(ticks[3]), int(ticks[4])
+                busy += (sum(map(int, ticks[:8])) - idle - waiting) / os.sysconf("SC_CLK_TCK")
+        ours = [
+            value
+            for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+            for value in resource.getrusage(who)[:2]
+        ]
+        return busy - sum(ours), time.monotonic()
+
+    def busy(self) -> float:
+        """Their mean number since this was made, children of ours that have ended left out."""
+        (busy, clock), (before, began) = self.now(), self.before
+        return max(0.0, (busy - before) / (clock - began))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
