@@ -112,9 +112,7 @@ def test_a_machine_without_a_compiler_says_so(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
-    with pytest.raises(
-        NoEngineError, match=r"pip install 'headway\[zig\]' brings one"
-    ):
+    with pytest.raises(NoEngineError, match=r"pip install 'headway\[zig\]' brings one"):
         building.engine_library()
 
 

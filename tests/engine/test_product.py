@@ -26,8 +26,10 @@ SHAPES = st.tuples(st.integers(1, 45), st.integers(1, 150), st.integers(1, 80), 
 
 ENGINES = {
     "native": (compiling.THIS_PROCESSOR[0], []),
+    "wide": ("-march=x86-64-v4", ["avx512bw", "avx512vl"]),
     "half": ("-march=x86-64-v3", ["avx2", "fma"]),
     "half, with bytes": ("-mavxvnni", ["avx2", "avxvnni"]),
+    "quarter": ("-march=x86-64-v2", ["ssse3"]),
     "portable": ("", []),
 }
 """A flag of the compiler, and what the processor must have for it."""

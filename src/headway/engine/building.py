@@ -12,6 +12,7 @@ from headway.engine.levels import LevelError
 
 SOURCES = Path(__file__).parent
 MAIN = SOURCES / "engine.c"
+INSTRUCTIONS = SOURCES / "instructions"
 _pointer, _int, _float, _double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, ctypes.c_double
 
 
@@ -97,7 +98,8 @@ def engine_library() -> EngineLibrary:
 def tried() -> EngineLibrary | str:
     """The engine, or why there is none: once a process, as a compiler that fails takes its time."""
     try:
-        return cached_library("engine", sorted(SOURCES.glob("*.[ch]")), MAIN, loaded)
+        sources = [*SOURCES.glob("*.[ch]"), *INSTRUCTIONS.glob("*.h")]
+        return cached_library("engine", sources, MAIN, loaded)
     except LevelError:
         raise
     except (HeadwayError, OSError) as error:

@@ -19,10 +19,13 @@ from headway.engine.levels import possible_levels
 PACKAGED = Path(__file__).parent / "libraries"
 CONTENTS = "contents.json"
 LIBRARIES = {
-    "engine": ("engine/engine.c", ["engine/*.[ch]"]),
-    "training": ("engine/training_step/step.c", ["engine/*.h", "engine/training_step/*.[ch]"]),
+    "engine": ("engine/engine.c", ["engine/*.[ch]", "engine/instructions/*.h"]),
+    "training": ("engine/training_step/step.c", ["engine/**/*.h", "engine/training_step/step.c"]),
     "nearest": ("vectors/nearest.c", ["vectors/nearest.c"]),
-    "word2vec": ("word2vec/kernel.c", ["word2vec/kernel.c", "engine/vectors.h"]),
+    "word2vec": (
+        "word2vec/kernel.c",
+        ["word2vec/kernel.c", "engine/vectors.h", "engine/instructions/*.h"],
+    ),
 }
 """Every library in C: the file that is compiled, and all that it depends on, below the package."""
 Opened = TypeVar("Opened")

@@ -12,8 +12,8 @@
 typedef struct {
     const void *weights; /* [outputs / PANEL][inputs / inputs of a unit][PANEL] units */
     const float *bias;   /* [outputs] */
-    /* What sums begin with: the bias, but in int8 -128 times the sum of an output's weights, because
-       inputs are stored with 128 more than they are. */
+    /* What sums begin with: the bias, but in int8 -128 times the sum of an output's weights, for
+       inputs that are stored with 128 more than they are (IS_SHIFTED). */
     const void *starts;
     const float *steps; /* of int8: what one step of an output's weights is worth */
     int64_t kind, inputs, outputs; /* multiples of PANEL; what was added is zeros */
@@ -26,14 +26,17 @@ typedef struct {
     int64_t stride; /* units from row to row */
 } operand;
 
+/* Units of a row for one of weights. */
+INLINE int64_t parts_of(int64_t kind) { return kind == bfloat16_kind ? bfloat16_parts : 1; }
+
 /* Rows of floats as `w` needs them, rounded into `room` if need be. */
 static operand operand_for(const matrix *w, int64_t rows, const float *x, int64_t x_stride,
                            rounded *room) {
     if (w->kind == float32_kind) return (operand){(const int32_t *)x, 0, x_stride};
-    const int64_t stride = w->inputs / per_unit(w->kind);
+    const int64_t stride = w->inputs / per_unit(w->kind) * parts_of(w->kind);
     for (int64_t r = 0; r < rows; r++)
         if (w->kind == bfloat16_kind)
-            round_to_bfloat16(w->inputs, x + r * x_stride, (uint16_t *)(room->units + r * stride));
+            round_to_bfloat16(w->inputs, x + r * x_stride, room->units + r * stride);
         else
             room->steps[r] =
                 round_to_int8(w->inputs, x + r * x_stride, (uint8_t *)(room->units + r * stride));
@@ -54,6 +57,10 @@ INLINE vec int8_result(const matrix *w, const operand *x, int64_t row, int64_t n
 
 typedef vec float32_sums, bfloat16_sums;
 typedef ivec int8_sums;
+#define float32_start(start) (start)
+#define bfloat16_start(start) (start)
+#define int8_start(start) (IS_SHIFTED ? (start) : (ivec){0})
+enum { float32_rows = TILE_ROWS, bfloat16_rows = TILE_ROWS - LESS_ROWS, int8_rows = bfloat16_rows };
 #define JOINED(kind, name) kind##name
 #define EXPANDED(kind, name) JOINED(kind, name)
 #define OF(name) EXPANDED(KIND, name)

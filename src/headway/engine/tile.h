@@ -10,15 +10,19 @@ INLINE void OF(_tile)(const int rows, const matrix *w, int64_t n, const operand 
     OF(_sums) sums[TILE_ROWS][TILE_VECTORS];
     UNROLL for (int r = 0; r < rows; r++)
         UNROLL for (int v = 0; v < TILE_VECTORS; v++)
-            sums[r][v] = ((const OF(_sums) *)((const int32_t *)w->starts + n))[v];
+            sums[r][v] = OF(_start)(((const OF(_sums) *)((const int32_t *)w->starts + n))[v]);
     for (int64_t k = 0; k < n_units; k++) {
         for (int v = 0; rows > 1 && v < TILE_VECTORS; v++) /* the next panel comes near */
             __builtin_prefetch(panel + (n_units + k) * TILE_VECTORS + v);
-        OF(_sums) column[TILE_VECTORS];
-        UNROLL for (int v = 0; v < TILE_VECTORS; v++) column[v] = panel[k * TILE_VECTORS + v];
-        UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int part = 0; part < OF(_parts); part++) {
+            const int32_t *unit = units + k * OF(_parts) + part;
+            OF(_sums) column[TILE_VECTORS];
             UNROLL for (int v = 0; v < TILE_VECTORS; v++)
-                sums[r][v] = OF(_added)(sums[r][v], units + r * stride + k, column[v]);
+                column[v] = OF(_part)(panel[k * TILE_VECTORS + v], part);
+            UNROLL for (int r = 0; r < rows; r++)
+                UNROLL for (int v = 0; v < TILE_VECTORS; v++)
+                    sums[r][v] = OF(_part_added)(sums[r][v], unit + r * stride, column[v]);
+        }
     }
     UNROLL for (int r = 0; r < rows; r++)
         UNROLL for (int v = 0; v < TILE_VECTORS; v++)
@@ -29,7 +33,7 @@ INLINE void OF(_tile)(const int rows, const matrix *w, int64_t n, const operand 
 INLINE void OF(_tiles)(const matrix *w, int64_t n, const operand *x, int64_t rows, float *y,
                        int64_t y_stride) {
     for (int64_t done = 0; done < rows;) {
-        const int64_t left = (rows - done + TILE_ROWS - 1) / TILE_ROWS; /* tiles of like heights */
+        const int64_t left = (rows - done + OF(_rows) - 1) / OF(_rows); /* tiles of like heights */
         const int64_t height = (rows - done + left - 1) / left;
         float *to = y + done * y_stride;
         switch (height) {

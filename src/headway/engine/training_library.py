@@ -109,7 +109,7 @@ class TrainingLibrary(NamedTuple):
 @functools.cache
 def training_library() -> TrainingLibrary:
     """This processor's, compiled if need be; raises `NoEngineError`, which says why not."""
-    sources = sorted([*SOURCES.glob("*.h"), *STEP.parent.glob("*.[ch]")])
+    sources = [*SOURCES.rglob("*.h"), STEP]
     return cached_library("training", sources, STEP, opened_training)
 
 

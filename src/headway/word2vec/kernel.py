@@ -13,7 +13,8 @@ from headway.engine.compiling import cached_library
 from headway.word2vec.objective import Counted, Law, RandomStates, refuse_lines
 
 MAIN = Path(__file__).with_name("kernel.c")
-SOURCES = (MAIN, MAIN.parent.parent / "engine" / "vectors.h")
+ENGINE = MAIN.parent.parent / "engine"
+SOURCES = (MAIN, ENGINE / "vectors.h", *(ENGINE / "instructions").glob("*.h"))
 
 _pointer, _int, _double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 

@@ -212,6 +212,6 @@ static int64_t lay_out_work(const learner *m, const pairs *p, int64_t first, int
     w->row_panels = taken(&a, sizeof(int32_t), rows, widest);
     w->error_panels = taken(&a, sizeof(int32_t), rows, widest);
     w->logits = floats(&a, logit_rows(m, targets), logit_stride(m));
-    w->rounded.units = taken(&a, sizeof(int32_t), rows, widest / 2);
+    w->rounded.units = taken(&a, sizeof(int32_t), rows, widest);
     return a.used;
 }
