@@ -57,7 +57,8 @@ def train(
     given = merge(read_toml(Path(config)) if config else {}, settings or {}, sections_of(flags))
     beginnings: dict[str, Path] = {}
     for key in ("init_from", "init_embedding"):  # to be found from any folder
-        if named := given.get("training", {}).get(key):
+        named = given.get("training", {}).get(key)
+        if named and (key, named) != ("init_embedding", "pairs"):  # which are no file
             beginnings[key] = place_of(Path(named)).absolute()
             given = merge(given, {"training": {key: str(beginnings[key])}})
     with only_writer_of_run(Path(out), say) as folder, ExitStack() as stack:

@@ -416,7 +416,7 @@ def test_the_number_of_updates_of_a_preset_gives_way_to_a_budget(
     everyday_files, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(Trainer, "train", stopped_at_once)
-    monkeypatch.setattr(fitting, "timed_updates", lambda trainer: (100.0, 0.5))
+    monkeypatch.setattr(fitting, "timed_updates", lambda *_: (100.0, 0.5))
     names = ["--source", str(everyday_files[0]), "--target", str(everyday_files[1])]
     open_ = ("max-steps", "checkpoint-every", "learning-rate")
     flags = without(*(f"--training.{name}" for name in open_))
@@ -457,7 +457,7 @@ def test_a_budget_that_is_spent_still_has_the_least_that_is_a_model_and_no_more(
     everyday_files, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(Trainer, "train", stopped_at_once)
-    monkeypatch.setattr(fitting, "timed_updates", lambda trainer: (100.0, 0.5))
+    monkeypatch.setattr(fitting, "timed_updates", lambda *_: (100.0, 0.5))
     monkeypatch.setattr(fitting, "seconds_of", lambda work: 0.1)
     names = ["--source", str(everyday_files[0]), "--target", str(everyday_files[1])]
     flags = without("--training.max-steps", "--training.checkpoint-every")

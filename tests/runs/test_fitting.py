@@ -12,6 +12,8 @@ import torch
 from headway.core.config import merge
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
+from headway.core.trainer import Trainer
+from headway.core.training_interfaces import Progress
 from headway.core.training_settings import fitted_warmup
 from headway.models import PRESETS
 from headway.runs import fitting, gradient
@@ -21,11 +23,11 @@ from headway.runs.fitting import (
     fit_dropout,
     fit_steps,
     fit_validations,
-    hopeless,
     spacing,
     time_to_learn,
 )
 from headway.runs.settings import Settings
+from headway.runs.short_budgets import hopeless
 from headway.runs.task_spec import Run, Sizes
 from headway.translation.spec import SPEC
 
@@ -69,7 +71,7 @@ def test_half_of_the_time_at_least_is_for_learning():
 def test_a_budget_sets_the_length_unless_the_user_does(name, more, monkeypatch):
     trainer = SimpleNamespace(task=SimpleNamespace(unit="target tokens"), eval_model=None)
     monkeypatch.setattr(gradient, "build_trainer", lambda run, reporter: trainer)
-    monkeypatch.setattr(fitting, "timed_updates", lambda trainer: (1000.0, 0.1))
+    monkeypatch.setattr(fitting, "timed_updates", lambda *_: (1000.0, 0.1))
     kind = replace(
         SPEC, rehearse=lambda *_: None, rehearse_end=None, sizes=lambda _: corpus(1_000_000)
     )
@@ -116,7 +118,7 @@ def test_tuning_is_shorter_and_warms_up_faster_than_training_from_the_start():
 def test_validations_are_forty_at_most_and_four_at_least():
     assert fit_validations(None, 5.0) == 40
     assert fit_validations(10_000.0, 0.0) == 40
-    assert fit_validations(100.0, 1.0) == 10
+    assert fit_validations(400.0, 1.0) == 12, "three hundredths of the time"
     assert fit_validations(10.0, 5.0) == 4
 
 
@@ -141,11 +143,36 @@ def test_a_budget_that_teaches_nothing_is_said_with_one_that_is_enough():
     assert "--preset tiny" in remedy
     minutes = int(re.search(r"--budget (\d+)h", remedy)[1]) * 60
     assert minutes * 60 * 1000.0 >= 10_000_000, "what is recommended is enough"
-    assert hopeless(sizes, 10_000_000.0, "target tokens", 1000.0, []) == []
+    assert fitting.teaches_nothing(sizes, 900_000.0)
+    assert not fitting.teaches_nothing(sizes, 10_000_000.0)
 
 
 def test_a_small_corpus_seen_often_and_a_large_one_seen_in_part_are_no_cause_to_warn():
-    assert hopeless(corpus(5_000), 20_000.0, "target tokens", 1000.0, []) == []
-    assert hopeless(corpus(10**9), 30_000_000.0, "target tokens", 1000.0, []) == []
+    assert not fitting.teaches_nothing(corpus(5_000), 20_000.0)
+    assert not fitting.teaches_nothing(corpus(10**9), 30_000_000.0)
     _, remedy = hopeless(corpus(5_000), 4_000.0, "target tokens", 1000.0, [])
     assert "--budget 1m for 50,000 target tokens; or about 8% of the corpus" in remedy
+
+
+class Paced(Trainer[Any]):
+    """A trainer whose updates take as long as they are told, by a clock of its own."""
+
+    def __init__(self, step_s: float) -> None:
+        self.step_s, self.now_s = step_s, 0.0
+        self.progress, self.device = Progress(), torch.device("cpu")
+
+    def train_step(self) -> torch.Tensor:
+        self.now_s += self.step_s
+        self.progress.sums["units"] += 100
+        return torch.zeros(())
+
+
+@pytest.mark.parametrize(
+    ("step_s", "budget_s", "timed"), [(0.4, 300.0, 8), (0.4, 3600.0, 24), (9.0, 300.0, 4)]
+)
+def test_the_speed_is_measured_in_a_hundredth_of_the_budget(step_s, budget_s, timed, monkeypatch):
+    trainer: Any = Paced(step_s)
+    monkeypatch.setattr(fitting, "time", SimpleNamespace(monotonic=lambda: trainer.now_s))
+    units, found_s = fitting.timed_updates(trainer, budget_s / 100)
+    assert (units, found_s) == (100, pytest.approx(step_s))
+    assert round(trainer.now_s / step_s) == 3 + timed

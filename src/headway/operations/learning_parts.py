@@ -13,7 +13,8 @@ class LearningParts(TrainingSettings):
     init_from: str = ""
     """A finished run, of any task, whose weights this one begins with."""
     init_embedding: str = ""
-    """A file of word vectors, or a run that has some, which the token embeddings begin with."""
+    """A file of word vectors, or a run that has some, which the token embeddings begin with; or
+    `pairs`, for what the training pairs tell; fitted where a budget has few updates."""
     freeze: tuple[str, ...] = ()
     """Parts whose weights stay as they are: `embedding`, `encoder`, `encoder.0-3`."""
     unfreeze_at: float = 0.0

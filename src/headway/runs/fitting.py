@@ -23,18 +23,20 @@ from headway.runs.task_spec import Run, Sizes, TaskSpec
 SEEN, TUNING_SEEN = 40_000_000, 5_000_000
 """Units to train on when there is no budget: about 90 times through 30,000 captions. The second is
 for a model that begins with another run's weights."""
-TIMED_UPDATES = 24
-"""Updates that the speed of a run is measured on, after three to warm up."""
+TIMED_UPDATES, LEAST_TIMED = 24, 4
+"""Updates that the speed is measured on, after three to warm up; as few as the second in a
+hundredth of the budget: the plan is made anew on the way."""
+VALIDATING, CHOOSING = 0.03, 0.05
+"""Shares of a budget that validations, and choosing the weights at the end, may take."""
 APART = 20
 """Updates between two validations at least; scores of a few updates are chance."""
+FEW_UPDATES = 2_000  # with fewer more is made of each: headway.runs.short_budgets
 SURE = 0.97
 """Of the time that is left; the rest is for what nothing was rehearsed of."""
 LEAST_VALIDATED = 100
 """Sentences, however short the budget."""
 LEAST_PASSES, LEAST_SEEN = 3, 1_000_000
 """A model that has seen the corpus less often, and fewer units, is good for nothing."""
-GOOD_PASSES, GOOD_SEEN = 10, 10_000_000
-"""What is recommended in its stead."""
 
 # -- the preset -------------------------------------------------------------------------------
 
@@ -105,6 +107,10 @@ def fit(run: Run, build_trainer: Callable[[Run], Trainer[Any]]) -> Settings:
     training = usual(run.settings.training)
     if training.budget or not (training.max_steps and training.checkpoint_every):
         training = fit_length(replace(run, settings=with_training(run, training)), build_trainer)
+    if run.preset and training.within_s and training.max_steps < FEW_UPDATES:
+        from headway.runs.short_budgets import fit_short  # a side room
+
+        training = fit_short(run, training)
     if not training.warmup_steps:
         warmup_steps = fitted_warmup(training.max_steps, tuned=bool(training.init_from))
         training = replace(training, warmup_steps=warmup_steps)
@@ -190,6 +196,9 @@ def fit_length(run: Run, build_trainer: Callable[[Run], Trainer[Any]]) -> Planne
     if training.checkpoint_every:
         return training
     every = spacing(training.max_steps, n_validations, tuned=tuned)
+    if not (tuned or "average" in run.given.get("training", {})):
+        quarter = max(2, training.max_steps // every // 4)
+        training = replace(training, average=min(training.average, quarter))
     return replace(training, checkpoint_every=every)
 
 
@@ -205,7 +214,7 @@ def rehearsed(
         learning_rate=training.learning_rate or 1e-3,
     )
     trainer = build_trainer(replace(run, settings=with_training(run, measuring)))
-    units_per_step, step_s = timed_updates(trainer)
+    units_per_step, step_s = timed_updates(trainer, (seconds(training.budget) or math.inf) / 100)
     with torch.inference_mode():
         task, model = trainer.task, trainer.eval_model
         part_s = validation_s = seconds_of(lambda: spec.rehearse(task, model))
@@ -214,18 +223,18 @@ def rehearsed(
     return task, Rehearsal(units_per_step, step_s, validation_s, spec.closing * part_s)
 
 
-def timed_updates(trainer: Trainer[Any]) -> tuple[float, float]:
+def timed_updates(trainer: Trainer[Any], most_s: float) -> tuple[float, float]:
     """Units and seconds of an update, as measured."""
     for _ in range(3):
         trainer.train_step()
-    counted = trainer.progress.sums["units"]
-    begun = time.monotonic()
-    for _ in range(TIMED_UPDATES):
+    counted, begun, n, spent_s = trainer.progress.sums["units"], time.monotonic(), 0, 0.0
+    while n < LEAST_TIMED or (n < TIMED_UPDATES and spent_s < most_s):
         trainer.train_step()
+        n, spent_s = n + 1, time.monotonic() - begun
     if trainer.device.type == "cuda":
         torch.cuda.synchronize(trainer.device)  # only then does a clock tell what the work took
-    step_s = (time.monotonic() - begun) / TIMED_UPDATES
-    return (trainer.progress.sums["units"] - counted) / TIMED_UPDATES, step_s
+    step_s = (time.monotonic() - begun) / n
+    return (trainer.progress.sums["units"] - counted) / n, step_s
 
 
 def seconds_of(work: Callable[[], object]) -> float:
@@ -240,7 +249,7 @@ def time_left(
 ) -> tuple[PlannedTraining, Rehearsal, float | None]:
     """What is left of a budget, None without one; as much as the least takes that is a model.
 
-    Fewer sentences are validated on where the end would take over a third of it: at least
+    Fewer sentences are validated on where the end would take over `CHOOSING` of it: at least
     `LEAST_VALIDATED`, and as many as were asked for.
     """
     budget_s = seconds(training.budget)
@@ -250,8 +259,9 @@ def time_left(
     if training.max_steps:
         return training, pace, left_s
     asked = "valid_sentences" in run.given.get("training", {})
-    if not asked and hasattr(training, "valid_sentences") and 3 * pace.closing_s > left_s:
-        n_all, share = len(task.valid_rows), max(left_s, 0) / (3 * pace.closing_s)
+    most_s = CHOOSING * max(left_s, 0)
+    if not asked and hasattr(training, "valid_sentences") and pace.closing_s > most_s:
+        n_all, share = len(task.valid_rows), most_s / pace.closing_s
         n = min(n_all, max(LEAST_VALIDATED, math.floor(n_all * share)))
         if n < n_all:
             run.say(
@@ -303,14 +313,14 @@ def fit_steps(
 
 
 def fit_validations(left_s: float | None, validation_s: float, *, tuned: bool = False) -> int:
-    """How often to validate: 40 times, less where that would take over a tenth of the budget.
+    """How often to validate: 40 times, less where that would take over `VALIDATING` of the budget.
 
     Half as often for a model that begins with another run's weights.
     """
     most = 20 if tuned else 40
     if left_s is None:
         return most
-    return min(most, max(4, math.floor(0.1 * left_s / max(validation_s, 1e-3))))
+    return min(most, max(4, math.floor(VALIDATING * left_s / max(validation_s, 1e-3))))
 
 
 def spacing(max_steps: int, n_validations: int, *, tuned: bool = False) -> int:
@@ -331,32 +341,19 @@ def say_length(
         f"({seen / sizes.per_pass:.1f} times through the corpus): {why}; at {speed:,.0f} {unit}/s "
         f"that takes about {(takes_s + n_validations * pace.validation_s) / 60:.0f} min"
     )
-    if not run.settings.training.init_from:
+    if (
+        seen < min(LEAST_PASSES * sizes.per_pass, LEAST_SEEN)
+        and not run.settings.training.init_from
+    ):
+        from headway.runs.short_budgets import hopeless  # a side room
+
         for line in hopeless(sizes, seen, unit, speed, smaller_presets(run)):
             run.say(line)
 
 
-def hopeless(
-    sizes: Sizes, seen: float, unit: str, speed: float, smaller: Sequence[str]
-) -> list[str]:
-    """What to say of a budget in which next to nothing can be learned; nothing if it is enough.
-
-    That is under `LEAST_PASSES` through the corpus, unless `LEAST_SEEN` units are seen. `speed` is
-    in units a second.
-    """
-    if seen >= min(LEAST_PASSES * sizes.per_pass, LEAST_SEEN):
-        return []
-    enough = min(GOOD_PASSES * sizes.per_pass, GOOD_SEEN)
-    share = seen / GOOD_PASSES / sizes.per_pass
-    minutes = math.ceil(enough / speed * 1.2 / 60)  # preparation and validation take their share
-    budget = f"{minutes}m" if minutes < 120 else f"{math.ceil(minutes / 60)}h"
-    preset = f"; --preset {smaller[-1]} is faster" if smaller else ""
-    return [
-        f"WARNING: {seen / sizes.per_pass:.1f} times through the corpus will not make a model of "
-        "use. Stop now (Ctrl-C), unless you only want to see it run.",
-        f"  enough would be: --budget {budget} for {enough:,.0f} {unit}{preset}"
-        f"; or about {share:.0%} of the corpus in the same time",
-    ]
+def teaches_nothing(sizes: Sizes, seen: float) -> bool:
+    """Whether a training in which so many units are seen is not worth it."""
+    return seen < min(LEAST_PASSES * sizes.per_pass, LEAST_SEEN)
 
 
 def smaller_presets(run: Run) -> list[str]:

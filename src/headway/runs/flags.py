@@ -116,7 +116,7 @@ FLAGS = {
     "init_embedding": ShortFlag(
         "training",
         "A file of word vectors (word2vec, GloVe; .gz too), or a run that has some: tokens spelled "
-        "alike begin with them.",
+        "alike begin with them; or the word pairs: what the training pairs tell.",
     ),
     "freeze": ShortFlag(
         "training",

@@ -13,7 +13,7 @@ from headway.core.subwords import SpecialIds
 from headway.runs.settings import Settings, absolute_files
 
 if TYPE_CHECKING:
-    from torch import nn
+    from torch import Tensor, nn
 
     from headway.core.training_interfaces import Validation
 
@@ -246,6 +246,8 @@ class TaskSpec:
     """The model of a run, given its vocabulary, with weights drawn from torch's generator."""
 
     # What follows may be left out.
+    begun_at_pairs: Callable[[Any, "nn.Module"], Mapping[str, "Tensor"]] | None = None
+    """Weights of a model, by name, that the data tell before anything is learned by gradient."""
     task: Callable[[Settings, Any, Runtime], Any] | None = None
     """What the training loop asks for: a `headway.core.training_interfaces.Task`; none where
     nothing is learned by gradient."""

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -267,6 +268,7 @@ SPEC: TaskSpec = TaskSpec(
     sizes=pairs.sizes,
     vocabulary=vocabulary,
     build=build,
+    begun_at_pairs=lambda *of: import_module("headway.translation.pair_vectors").begun(*of),
     task=task,
     rehearse=rehearse,
     rehearse_end=rehearse_end,

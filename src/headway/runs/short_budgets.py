@@ -1,0 +1,55 @@
+"""A budget of minutes: where a translator that makes few updates begins, and how large they are.
+
+Measured in docs/lab-notes.md; longer trainings are as they were.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from headway.operations.time_budget import PlannedTraining
+from headway.runs import initial_embedding
+from headway.runs.task_spec import Run, Sizes
+
+SMALLER = 2
+"""By this a preset's batches are divided."""
+GOOD_PASSES, GOOD_SEEN = 10, 10_000_000
+"""What is recommended in the stead of what teaches nothing."""
+
+
+def fit_short(run: Run, training: PlannedTraining) -> PlannedTraining:
+    """Smaller batches, and more of them; embeddings begin at the training pairs.
+
+    Nothing that was set is changed, and nothing of a model of which parts learn apart.
+    """
+    given = run.given.get("training", {})
+    if not run.spec.begun_at_pairs:
+        return training
+    if "batch_tokens" not in given:
+        every = training.checkpoint_every * (1 if "checkpoint_every" in given else SMALLER)
+        size, steps = training.batch_tokens // SMALLER, training.max_steps * SMALLER
+        training = replace(training, batch_tokens=size, max_steps=steps, checkpoint_every=every)
+        run.say(f"so few updates are made smaller: {steps:,} with batches of {size:,} tokens")
+    apart = training.init_from or training.freeze or training.reinit or training.init_embedding
+    if not apart and "init_embedding" not in given:
+        initial_embedding.fit_pairs(run)
+        training = replace(training, init_embedding=initial_embedding.PAIRS)
+    return training
+
+
+def hopeless(
+    sizes: Sizes, seen: float, unit: str, speed: float, smaller: Sequence[str]
+) -> list[str]:
+    """What to say of a budget in which next to nothing can be learned; `speed` is in units a
+    second."""
+    enough = min(GOOD_PASSES * sizes.per_pass, GOOD_SEEN)
+    share = seen / GOOD_PASSES / sizes.per_pass
+    minutes = math.ceil(enough / speed * 1.2 / 60)  # preparation and validation take their share
+    budget = f"{minutes}m" if minutes < 120 else f"{math.ceil(minutes / 60)}h"
+    preset = f"; --preset {smaller[-1]} is faster" if smaller else ""
+    return [
+        f"WARNING: {seen / sizes.per_pass:.1f} times through the corpus will not make a model of "
+        "use. Stop now (Ctrl-C), unless you only want to see it run.",
+        f"  enough would be: --budget {budget} for {enough:,.0f} {unit}{preset}"
+        f"; or about {share:.0%} of the corpus in the same time",
+    ]
