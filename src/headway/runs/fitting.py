@@ -30,7 +30,7 @@ VALIDATING, CHOOSING = 0.03, 0.05
 """Shares of a budget that validations, and choosing the weights at the end, may take."""
 APART = 20
 """Updates between two validations at least; scores of a few updates are chance."""
-FEW_UPDATES = 2_000  # with fewer more is made of each: headway.runs.short_budgets
+FEW_UPDATES = 5_000  # with fewer more is made of each: headway.runs.short_budgets
 SURE = 0.97
 """Of the time that is left; the rest is for what nothing was rehearsed of."""
 LEAST_VALIDATED = 100

@@ -20,7 +20,7 @@ from headway.core.training_interfaces import Callback, Reporter
 from headway.operations.acceleration import accelerate
 from headway.operations.recovery import bring_up_to_date, put_right
 from headway.operations.time_budget import TIME_BUDGET, PlannedTraining
-from headway.runs import fitting, initial_embedding, parent
+from headway.runs import fitting, initial_embedding, parent, short_budgets
 from headway.runs.console import ConsoleReporter, stop_on_signal
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Learned, Learner, Run
@@ -34,7 +34,7 @@ def fit(run: Run) -> Settings:
     """What was left open, from the data, the budget and the speed of this machine."""
     training = run.settings.training
     if training.init_embedding:
-        initial_embedding.fit(run)
+        beginning(training).fit(run)
     if in_parts(training) or training.init_from:
         run.settings = parent.fit(run, drawn(run))
     return fitting.fit(run, lambda rehearsed: build_trainer(rehearsed, ValidationLines(run.say)))
@@ -85,7 +85,12 @@ def begin(run: Run) -> None:
     if in_parts(training) or training.init_from:
         parent.begin(run)
     if training.init_embedding and not run.trainer.progress.step:
-        initial_embedding.begin_with(run)
+        beginning(training).begin_with(run)
+
+
+def beginning(training: PlannedTraining) -> Any:
+    """Who knows what embeddings begin with: the training pairs, or a file."""
+    return short_budgets if training.init_embedding == short_budgets.PAIRS else initial_embedding
 
 
 def in_parts(training: PlannedTraining) -> bool:

@@ -4,10 +4,10 @@ All are multiplied by one factor, so that their numbers are as large as those th
 the tokens without one; cosines stay.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, SupportsIndex, cast, runtime_checkable
+from typing import NamedTuple, Protocol, SupportsIndex, cast, runtime_checkable
 
 import numpy as np
 import torch
@@ -20,15 +20,12 @@ from headway.core.errors import ConfigError, DataError, RunError
 from headway.core.learning import drawn
 from headway.core.optimizer import load_weights
 from headway.core.run_folder import MODEL
-from headway.core.trainer import Trainer
 from headway.corpora.cache_place import silent
 from headway.operations.frozen import token_embeddings
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Run, Say, Tokens
 from headway.vectors.word_vectors import WordVectors
 
-PAIRS = "pairs"
-"""In place of a file: vectors of the training pairs themselves."""
 BEGINS_WORD = ("▁", "Ġ")
 """What sub-words show the space before them as, here and in other toolkits."""
 
@@ -112,8 +109,6 @@ def fit(run: Run) -> Run:
         DataError: no vector is of any of its tokens.
     """
     place = Path(run.settings.training.init_embedding)
-    if str(place) == PAIRS:
-        return fit_pairs(run)
     vectors = opened(run, place, run.say)
     found = find(run.data.vocabulary, vectors)
     run.settings = with_size(run, vectors.size, place)
@@ -135,22 +130,6 @@ def fit(run: Run) -> Run:
         f"embedding: {len(found.tokens):,} of {found.n_asked:,} tokens have a vector in {place}"
         f"{lower}; times {factor:.3g}, as large as those that are drawn for the others"
     )
-    return run
-
-
-def fit_pairs(run: Run) -> Run:
-    """Note for data.json that the model begins at what the training pairs tell.
-
-    Raises ConfigError: this task has no pairs, or the model reads no tokens through an embedding.
-    """
-    if not run.spec.begun_at_pairs:
-        raise ConfigError(
-            f"--init-embedding {PAIRS} is for translators, whose pairs tell which tokens translate "
-            f"which; this is the task {run.spec.name}. Give a file of word vectors."
-        )
-    sizes_of(run, run.settings)
-    run.noted["init_embedding"] = {"place": PAIRS}
-    run.say("embedding: begins at what stands beside what in the training pairs")
     return run
 
 
@@ -210,10 +189,6 @@ def checksum_of(place: Path) -> str:
 def begin_with(run: Run) -> None:
     """Give the embeddings the vectors that `fit` found; raises RunError where they have changed."""
     place, trainer = Path(run.settings.training.init_embedding), run.trainer
-    if str(place) == PAIRS:
-        assert run.spec.begun_at_pairs, "seen to when the run was fitted"
-        take(trainer, run.spec.begun_at_pairs(run.data, trainer.model))
-        return
     noted = run.folder.record()["init_embedding"]
     if not place.exists() or checksum_of(place) != noted["sha256"]:
         raise RunError(
@@ -228,11 +203,5 @@ def begin_with(run: Run) -> None:
     for embedding in embeddings_of(trainer.model, len(run.data.vocabulary)):
         matrix = weights[names[id(embedding.weight)]]  # perhaps the output's as well
         matrix[found.tokens] = scaled.to(matrix.device)
-    take(trainer, weights)
-
-
-def take(trainer: Trainer[Any], weights: Mapping[str, torch.Tensor]) -> None:
-    """Have it begin with these weights, and the others as they are."""
-    trainer.optimizer.take({**trainer.optimizer.weights(), **weights})
-    whole = trainer.optimizer.weights()
-    load_weights(trainer.eval_model, whole)  # a training whose loss runs away begins again there
+    trainer.optimizer.take(weights)
+    load_weights(trainer.eval_model, weights)  # a training whose loss runs away begins again there

@@ -7,10 +7,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from headway.core.errors import ConfigError
+from headway.core.optimizer import load_weights
 from headway.operations.time_budget import PlannedTraining
-from headway.runs import initial_embedding
 from headway.runs.task_spec import Run, Sizes
 
+PAIRS = "pairs"
+"""What `init_embedding` says in place of a file of vectors."""
 SMALLER = 2
 """By this a preset's batches are divided."""
 GOOD_PASSES, GOOD_SEEN = 10, 10_000_000
@@ -32,9 +35,34 @@ def fit_short(run: Run, training: PlannedTraining) -> PlannedTraining:
         run.say(f"so few updates are made smaller: {steps:,} with batches of {size:,} tokens")
     apart = training.init_from or training.freeze or training.reinit or training.init_embedding
     if not apart and "init_embedding" not in given:
-        initial_embedding.fit_pairs(run)
-        training = replace(training, init_embedding=initial_embedding.PAIRS)
+        training = replace(training, init_embedding=PAIRS)
+        fit(run)
     return training
+
+
+def fit(run: Run) -> None:
+    """Note for data.json that the model begins at what the training pairs tell.
+
+    Raises ConfigError: this task has no pairs.
+    """
+    if not run.spec.begun_at_pairs:
+        raise ConfigError(
+            f"--init-embedding {PAIRS} is for translators, whose pairs tell which tokens translate "
+            f"which; this is the task {run.spec.name}. Give a file of word vectors."
+        )
+    run.noted["init_embedding"] = {"place": PAIRS}
+    run.say("embedding: begins at what stands beside what in the training pairs")
+
+
+def begin_with(run: Run) -> None:
+    """Before the first update."""
+    assert run.spec.begun_at_pairs, "seen to when the run was fitted"
+    trainer = run.trainer
+    trainer.optimizer.take(
+        {**trainer.optimizer.weights(), **run.spec.begun_at_pairs(run.data, trainer.model)}
+    )
+    # A training whose loss runs away begins again there.
+    load_weights(trainer.eval_model, trainer.optimizer.weights())
 
 
 def hopeless(

@@ -18,7 +18,6 @@ from headway.core.attention import MultiHeadAttention
 from headway.core.layers import Layer
 from headway.core.rows import SIDES
 from headway.core.translation_task import Rows
-from headway.runs.initial_embedding import embeddings_of
 
 WINDOW = 3
 """Tokens to the right that a token stands beside."""
@@ -50,7 +49,9 @@ def begun(data: Any, model: nn.Module) -> dict[str, Tensor]:
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     found: dict[str, Tensor] = {}
     vectors: dict[int, Tensor] = {}
-    for embedding in embeddings_of(model, n_tokens):
+    for embedding in (m for m in model.modules() if isinstance(m, nn.Embedding)):
+        if embedding.num_embeddings != n_tokens:
+            continue
         drawn, size = embedding.weight.detach().float(), embedding.embedding_dim
         if size not in vectors:
             vectors[size] = torch.from_numpy(pair_vectors(rows, n_tokens, size))
