@@ -37,6 +37,8 @@ def fit(run: Run) -> Settings:
         beginning(training).fit(run)
     if in_parts(training) or training.init_from:
         run.settings = parent.fit(run, drawn(run))
+    if run.settings.runtime.engine == "native":  # refused, if so, before anything is written
+        build_trainer(run, ValidationLines(run.say))
     return fitting.fit(run, lambda rehearsed: build_trainer(rehearsed, ValidationLines(run.say)))
 
 
@@ -49,6 +51,8 @@ def learn(run: Run, resume: bool) -> Learned:
     reporter = ConsoleReporter(training.max_steps)
     with reporter.bar:
         trainer = run.trainer = build_trainer(run, reporter)
+        if computed_by := getattr(trainer.task, "computed_by", ""):
+            run.say(f"learns by {computed_by}")
         with stop_on_signal(reporter.say) as stop_asked:
             train.learn(
                 trainer, run.say, resume=resume, begin=lambda _: begin(run), stop_asked=stop_asked
@@ -72,7 +76,7 @@ def learn(run: Run, resume: bool) -> Learned:
         chosen,
         f"{progress.step:,} updates of at most {training.batch_tokens:,} padded tokens{each},\n"
         f"{counts}, {clock(progress.time_s)}, seed {run.settings.runtime.seed},\n"
-        f"on {run.runtime.described}.",
+        f"on {run.runtime.described}{computed_by and f', by {computed_by}'}.",
     )
 
 
@@ -110,6 +114,10 @@ def build_trainer(run: Run, reporter: Reporter) -> Trainer[Any]:
     eval_model = twin(model) if in_parts(settings) else drawn(run)
     if settings.compile or run.runtime.device.type == "cuda":
         accelerate(model, task, settings)
+    if run.settings.runtime.engine != "torch":
+        from headway.runs.native_training import learn_natively  # with all that compiles
+
+        dtype = learn_natively(run, model, task)
     how: dict[str, Any] = {"dtype": dtype, "reporter": reporter}
     if run.request and run.request.trainer:
         how["trainer"] = run.request.trainer

@@ -1,0 +1,81 @@
+"""`headway train` by the compiled engine: said, refused, stopped, shared by processes."""
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from everyday_run import FLAGS, command, left_behind, train, write_corpus
+from random_models import needs_engine
+from safetensors.torch import load_file
+from several_processes import command_by_processes
+
+from headway.translation.corpus_task import CorpusTask
+
+pytestmark = [needs_engine, pytest.mark.usefixtures("torch_settings_restored")]
+
+FP32 = ["--runtime.engine=native", "--runtime.precision=fp32"]
+
+
+def test_it_is_said_once_and_stands_in_the_card(tmp_path):
+    files, run = write_corpus(tmp_path), tmp_path / "run"
+    fitted = [flag for flag in FLAGS if "max-steps" not in flag and "checkpoint-every" not in flag]
+    names = ["--source", str(files[0]), "--target", str(files[1]), "--out", str(run)]
+    done = command("train", *names, *fitted, "--budget=5s", "--runtime.precision=fp32")
+    assert done.status == 0, done.err
+    assert done.err.count("learns by") == 1
+    assert "learns by the compiled engine, fp32, 1 thread\n" in done.err
+    assert "by the compiled engine, fp32, 1 thread" in (run / "README.md").read_text("utf-8")
+    left = train(files, tmp_path / "torch", "--runtime.engine=torch")
+    assert left.status == 0
+    assert "learns by" not in left.err
+
+
+def test_a_run_stopped_by_a_signal_goes_on_to_the_same_end(tmp_path, monkeypatch):
+    files, flag = write_corpus(tmp_path), "--runtime.engine=native"
+    assert train(files, tmp_path / "whole", flag).status == 0
+    next_batch, calls = CorpusTask.next_batch, list[int]()
+
+    def interrupted(task: CorpusTask) -> Any:
+        calls.append(1)
+        if len(calls) == 7:
+            signal.raise_signal(signal.SIGINT)
+        return next_batch(task)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CorpusTask, "next_batch", interrupted)
+        assert train(files, tmp_path / "stopped", flag).status == 130
+    again = command("train", "--out", str(tmp_path / "stopped"), "--resume")
+    assert again.status == 0, again.err
+    assert left_behind(tmp_path / "stopped") == left_behind(tmp_path / "whole")
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [
+        (["--model.positions=rotary"], "its positions are rotary"),
+        (["--training.layer-decay=0.9"], "not all weights learn alike"),
+        (["--training.pack-length=128"], "its batches have a loss of their own"),
+    ],
+)
+def test_native_refuses_what_it_cannot_do_before_anything_is_written(tmp_path, flags, reason):
+    refused = train(write_corpus(tmp_path), tmp_path / "run", "--runtime.engine=native", *flags)
+    assert refused.status == 2
+    assert reason in refused.err
+    assert refused.err.rstrip().endswith("Use --runtime.engine auto.")
+    assert not (tmp_path / "run").exists()
+
+
+def test_two_processes_learn_what_one_learns(tmp_path):
+    files, flags = write_corpus(tmp_path), [*FP32, "--model.dropout=0"]
+    assert train(files, tmp_path / "one", *flags).status == 0
+    words = ["train", "--source", str(files[0]), "--target", str(files[1])]
+    words += ["--out", str(tmp_path / "two"), *FLAGS, *flags]
+    assert command_by_processes(2, words, tmp_path / "log") == [0, 0]
+    assert "learns by the compiled engine" in (tmp_path / "log.0").read_text(encoding="utf-8")
+    last = Path("checkpoints", "step-12", "weights.safetensors")
+    one, two = (load_file(tmp_path / run / last) for run in ("one", "two"))
+    for name, weight in one.items():
+        if "to_key.bias" not in name:  # no gradient but rounding: softmax does not see it
+            torch.testing.assert_close(two[name], weight, rtol=0, atol=1e-3, msg=name)
