@@ -122,7 +122,7 @@ def test_dropout_is_the_engines_and_grows_as_torchs_does(tmp_path, prepared):
     )
     losses, without = updates(ours, 40), updates(none, 40)
     assert losses[0] == without[0]
-    assert all(a > b for a, b in zip(losses[-10:], without[-10:], strict=True))
+    assert np.mean(losses[-10:]) > np.mean(without[-10:]) + 0.02
 
 
 # -- stopped, divided, halved -----------------------------------------------------------------

@@ -32,7 +32,7 @@ class RuntimeSettings:
     threads: int = 0
     """CPU threads; 0 takes every physical core that this process may use."""
     engine: EngineName = "auto"
-    """What translates on a CPU: torch, what is compiled for it, or CTranslate2 (docs/speed.md)."""
+    """What computes on a CPU: torch, what is compiled for it, or CTranslate2 (docs/speed.md)."""
     seed: int = 1
     """Of weights, dropout, held-out pairs and the order of data."""
 
