@@ -3,6 +3,10 @@
 
 #include "learner.h"
 
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
 /* -- products -- */
 
 #define KIND float32
@@ -262,11 +266,27 @@ static void small_product(int64_t rows, int64_t columns, int64_t inner, const fl
         }
 }
 
-/* `rows` rows of n numbers as n rows of `even`, with zeros behind. */
+/* Four rows of four numbers as columns. */
+INLINE void turn_four(const float *x, int64_t stride, float *to, int64_t even) {
+#if defined(__SSE__)
+    __m128 a = _mm_load_ps(x), b = _mm_load_ps(x + stride);
+    __m128 c = _mm_load_ps(x + 2 * stride), d = _mm_load_ps(x + 3 * stride);
+    _MM_TRANSPOSE4_PS(a, b, c, d);
+    _mm_store_ps(to, a), _mm_store_ps(to + even, b);
+    _mm_store_ps(to + 2 * even, c), _mm_store_ps(to + 3 * even, d);
+#else
+    for (int i = 0; i < 4; i++)
+        for (int r = 0; r < 4; r++) to[i * even + r] = x[r * stride + i];
+#endif
+}
+
+/* `rows` rows of n numbers, a multiple of WIDTH, as n rows of `even`, with zeros behind. */
 static void turn(int64_t rows, int64_t n, const float *x, int64_t stride, int64_t even, float *to) {
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t r = 0; r < rows; r++) to[i * even + r] = x[r * stride + i];
-        for (int64_t r = rows; r < even; r++) to[i * even + r] = 0;
+    for (int64_t i = 0; i < n; i += 4) {
+        int64_t r = 0;
+        for (; r + 4 <= rows; r += 4) turn_four(x + r * stride + i, stride, to + i * even + r, even);
+        for (int64_t k = i; k < i + 4; k++)
+            for (int64_t j = r; j < even; j++) to[k * even + j] = j < rows ? x[j * stride + k] : 0;
     }
 }
 

@@ -405,11 +405,9 @@ void headway_training_sum(const learner *m, float *const *gradients, int64_t n, 
             float *to = p->gradient + row * p->columns.n * p->columns.size;
             for (int64_t b = 0; b < p->columns.n; b++, to += p->columns.size) {
                 const int64_t from = p->at + place * p->stride + b * p->columns.padded;
-                for (int64_t i = 0; i < p->columns.size; i++) {
-                    float sum = 0;
-                    for (int64_t t = 0; t < n; t++) sum += gradients[t][from + i];
-                    to[i] += sum * p->scale * factor;
-                }
+                for (int64_t t = 0; t < n; t++)
+                    for (int64_t i = 0; i < p->columns.size; i++)
+                        to[i] += gradients[t][from + i] * (p->scale * factor);
             }
         }
 }
