@@ -10,7 +10,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_models import models, needs_engine, small
-from sanitizing import refuse_faults, runtime_library
 from torch import Tensor
 
 from headway.core.dropout import set_dropout
@@ -19,7 +18,7 @@ from headway.core.loss import projected_label_smoothed
 from headway.core.rows import pad
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
-from headway.engine import compiling, levels, training, training_library
+from headway.engine import compiling, learner, levels, training
 from headway.engine.compiling import NoEngineError
 from headway.engine.packing import zeros
 from headway.engine.training import NativeStep, unsupported_training
@@ -38,7 +37,7 @@ def compiled(level: str, main: Path, to: Path) -> Path:
     """A library for a level of processors."""
     if level != "native" and level not in levels.possible_levels():
         pytest.skip(f"no {level} here")
-    flags = levels.options(level) or compiling.THIS_PROCESSOR[:1]
+    flags = levels.level_options(level) or compiling.THIS_PROCESSOR[:1]
     try:
         compiling.compiled(compiling.found_compiler(), main, to, "-O1", *flags)
     except NoEngineError as error:
@@ -50,7 +49,7 @@ def compiled(level: str, main: Path, to: Path) -> Path:
 def level(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The step of this processor, and those of lesser ones."""
     file = tmp_path_factory.mktemp("step") / "training.so"
-    library = training_library.opened_training(compiled(request.param, training_library.STEP, file))
+    library = learner.opened_training(compiled(request.param, learner.STEP, file))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "training_library", lambda: library)
         yield request.param
@@ -175,7 +174,7 @@ def test_what_is_dropped_does_not_hang_on_threads_or_on_what_is_learned_at_a_tim
 
 def test_numbers_are_dropped_at_random_and_others_scaled(tmp_path: Path) -> None:
     main = tmp_path / "drop.c"
-    text = f'#include "{training_library.STEP}"\n'
+    text = f'#include "{learner.STEP}"\n'
     text += "void dropped(float p, uint64_t key, int64_t n, float *x) { drop(p, key, n, x, x); }\n"
     main.write_text(text, encoding="utf-8")
     library = ctypes.CDLL(str(compiled("native", main, tmp_path / "drop.so")))
@@ -280,9 +279,3 @@ def test_other_models_are_left_to_torch() -> None:
         NativeStep(small(), "int8")
     rotary = Transformer(PositionedConfig(**DROPPED, positions="rotary"), vocabulary_size=9)
     assert "rotary" in unsupported_training(rotary, cpu)
-
-
-@pytest.mark.skipif(not runtime_library(), reason="no address sanitizer here")
-def test_sanitizers_find_nothing_wrong_in_a_step(tmp_path: Path) -> None:
-    """Random models and pairs through the step compiled with both sanitizers."""
-    refuse_faults("sanitized_training.py", tmp_path / "training.so")

@@ -15,7 +15,7 @@ from random_models import models, sources_for
 from sanitizing import SANITIZED
 
 from headway.core.subwords import SpecialIds
-from headway.engine import compiling, training, training_library
+from headway.engine import compiling, learner, training
 from headway.engine.training import NativeStep
 
 LENGTHS = st.lists(st.integers(0, 20), min_size=1, max_size=4)
@@ -28,12 +28,12 @@ def main() -> None:
     libraries = []
     for number, flags in enumerate(([*compiling.THIS_PROCESSOR[:1]], [])):
         file = library.with_name(f"{number}{library.name}")
-        compiling.compiled(sys.argv[1], training_library.STEP, file, *SANITIZED, *flags)
-        libraries.append(training_library.opened_training(file))
+        compiling.compiled(sys.argv[1], learner.STEP, file, *SANITIZED, *flags)
+        libraries.append(learner.opened_training(file))
     cases = 0
 
     @settings(
-        max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+        max_examples=16, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
     @given(
         st.sampled_from(libraries),

@@ -16,7 +16,7 @@ INSTRUCTIONS = SOURCES / "instructions"
 _pointer, _int, _float, _double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, ctypes.c_double
 
 
-def _of(kind: Any, names: str) -> list[tuple[str, Any]]:
+def all_of(kind: Any, names: str) -> list[tuple[str, Any]]:
     """Fields of one type; all structures are those of `model.h`, field by field."""
     return [(name, kind) for name in names.split()]
 
@@ -24,22 +24,25 @@ def _of(kind: Any, names: str) -> list[tuple[str, Any]]:
 class Matrix(ctypes.Structure):
     """Packed weights of one product."""
 
-    _fields_ = (*_of(_pointer, "weights bias starts steps"), *_of(_int, "kind inputs outputs"))
+    _fields_ = (
+        *all_of(_pointer, "weights bias starts steps"),
+        *all_of(_int, "kind inputs outputs"),
+    )
 
 
 class Norm(ctypes.Structure):
     """A LayerNorm."""
 
-    _fields_ = _of(_pointer, "gain shift")
+    _fields_ = all_of(_pointer, "gain shift")
 
 
 class LayerStruct(ctypes.Structure):
     """One layer of encoder or decoder."""
 
     _fields_ = (
-        *_of(Matrix, "self_projections self_output cross_query cross_memory cross_output"),
-        *_of(Matrix, "inner outer"),
-        *_of(Norm, "around_self around_cross around_feed_forward"),
+        *all_of(Matrix, "self_projections self_output cross_query cross_memory cross_output"),
+        *all_of(Matrix, "inner outer"),
+        *all_of(Norm, "around_self around_cross around_feed_forward"),
     )
 
 
@@ -47,13 +50,15 @@ class Model(ctypes.Structure):
     """A whole Transformer."""
 
     _fields_ = (
-        *_of(_int, "d_model width heads key value keys values inner activation norm_first"),
-        *_of(_int, "encoder_layers decoder_layers alignment_layer n_tokens"),
-        *_of(_int, "source_positions target_positions"),
-        *_of(_float, "embedding_scale epsilon"),
-        *_of(_pointer, "source_embedding target_embedding source_table target_table output_rows"),
-        *_of(POINTER(LayerStruct), "encoder decoder"),
-        *_of(Norm, "encoder_norm decoder_norm"),
+        *all_of(_int, "d_model width heads key value keys values inner activation norm_first"),
+        *all_of(_int, "encoder_layers decoder_layers alignment_layer n_tokens"),
+        *all_of(_int, "source_positions target_positions"),
+        *all_of(_float, "embedding_scale epsilon"),
+        *all_of(
+            _pointer, "source_embedding target_embedding source_table target_table output_rows"
+        ),
+        *all_of(POINTER(LayerStruct), "encoder decoder"),
+        *all_of(Norm, "encoder_norm decoder_norm"),
         ("vocabulary", Matrix),
     )
 
@@ -62,13 +67,15 @@ class Job(ctypes.Structure):
     """Sentences, how they are searched for, and where the results go."""
 
     _fields_ = (
-        *_of(_int, "n_sentences n_entries"),
-        *_of(_pointer, "turns ids first n_read limits allowed allowed_first beginning forbidden"),
-        *_of(_int, "n_beginning n_forbidden begin end beam n_best want_scores"),
+        *all_of(_int, "n_sentences n_entries"),
+        *all_of(
+            _pointer, "turns ids first n_read limits allowed allowed_first beginning forbidden"
+        ),
+        *all_of(_int, "n_beginning n_forbidden begin end beam n_best want_scores"),
         ("length_penalty", _double),
-        *_of(_int, "slots encoded_rows longest_source longest_output"),
-        *_of(_pointer, "results lengths tokens log_probs looks looked"),
-        *_of(_int, "pipe number next done stop leave"),
+        *all_of(_int, "slots encoded_rows longest_source longest_output"),
+        *all_of(_pointer, "results lengths tokens log_probs looks looked"),
+        *all_of(_int, "pipe number next done stop leave"),
     )
 
 
@@ -109,20 +116,30 @@ def tried() -> EngineLibrary | str:
 def loaded(file: Path) -> EngineLibrary:
     """A library that was compiled before; raises DataError for what is none, or another one."""
     model, job, address = POINTER(Model), POINTER(Job), ctypes.c_void_p
-    takes = {
+    takes: dict[str, tuple[Any, list[Any]]] = {
         "workspace": (ctypes.c_int64, [model, job]),
         "prepare": (None, [model, job, address]),
         "feed": (None, [job, ctypes.c_int64]),
         "translate": (ctypes.c_int64, [model, job, address, ctypes.c_int64]),
         "product": (None, [POINTER(Matrix), ctypes.c_int64, *[address] * 4]),
     }
+    n_sizes = len(EngineLibrary._fields) - 1
+    return EngineLibrary(*opened_library(file, "headway", takes, n_sizes))
+
+
+def opened_library(
+    file: Path, name: str, takes: dict[str, tuple[Any, list[Any]]], n_sizes: int
+) -> list[Any]:
+    """A library, with what its functions give and take, and the sizes that it was compiled for.
+
+    Raises DataError for what is none, or another one.
+    """
     try:
         library = ctypes.CDLL(str(file))
-        for name, (gives, given) in takes.items():
-            function = getattr(library, f"headway_{name}")
+        for part, (gives, given) in takes.items():
+            function = getattr(library, f"{name}_{part}")
             function.argtypes, function.restype = given, gives
-        n_sizes = len(EngineLibrary._fields) - 1
-        sizes = (ctypes.c_int64 * n_sizes).in_dll(library, "headway_sizes")
+        sizes = (ctypes.c_int64 * n_sizes).in_dll(library, f"{name}_sizes")
     except (OSError, AttributeError, ValueError) as error:
         raise DataError(f"{file} is not the engine ({error}). It will be compiled anew.") from error
-    return EngineLibrary(library, *sizes)
+    return [library, *sizes]

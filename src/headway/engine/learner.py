@@ -1,55 +1,160 @@
-"""A Transformer's parameters as the training step in C reads them, and their gradients' places."""
+"""A Transformer's parameters as the training step in C reads them, and their gradients' places: the
+structures of `learner.h`, field by field, and the library."""
 
+import ctypes
+import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from ctypes import POINTER
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from headway.core.attention import MultiHeadAttention
 from headway.core.embedding import SinusoidalPositions, sinusoids
-from headway.core.layers import Layer
 from headway.core.runtime import ProductPrecision
-from headway.engine.building import Matrix
+from headway.engine.building import SOURCES, Matrix, all_of, opened_library
+from headway.engine.compiling import cached_library
 from headway.engine.packing import (
-    ACTIVATIONS,
     KINDS,
     Numbers,
+    PaddedPart,
+    PaddedTransformer,
     Padding,
     aligned,
     placed,
     up_to,
     zeros,
 )
-from headway.engine.training_library import (
-    Blocks,
-    LearnedInput,
-    LearnedLayer,
-    LearnedNorm,
-    LearnedParameter,
-    LearnedWeight,
-    Learner,
-    TrainingLibrary,
-)
 
 if TYPE_CHECKING:
     from headway.core.transformer import Transformer
 
+STEP = SOURCES / "training_step" / "step.c"
 ONE = Padding(1)
 """The rows of a vector."""
-FEW_POSITIONS = 512
+_pointer, _int, _float = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float
 
 
-class LearnedModel:
+class Blocks(ctypes.Structure):
+    """Numbers in blocks, each with zeros behind it."""
+
+    _fields_ = all_of(_int, "n size padded")
+
+
+class LearnedParameter(ctypes.Structure):
+    """`parameter`: one of the model's, and where it is among all numbers."""
+
+    _fields_ = (
+        *all_of(_pointer, "values gradient padded"),
+        *all_of(Blocks, "rows columns"),
+        *all_of(_int, "at stride"),
+        ("scale", _float),
+    )
+
+
+class LearnedWeight(ctypes.Structure):
+    """`weight`: of one product."""
+
+    _fields_ = (*all_of(_int, "first n at bias chunk"), *all_of(Matrix, "forward backward"))
+
+
+class LearnedNorm(ctypes.Structure):
+    """`learned_norm`: a LayerNorm."""
+
+    _fields_ = (*all_of(_pointer, "gain shift"), *all_of(_int, "gain_at shift_at"))
+
+
+class LearnedLayer(ctypes.Structure):
+    """`learned_layer`: one of encoder or decoder."""
+
+    _fields_ = (
+        *all_of(LearnedWeight, "self_projections self_output"),
+        *all_of(LearnedWeight, "cross_query cross_memory cross_output inner outer"),
+        *all_of(LearnedNorm, "around_self around_cross around_feed_forward"),
+    )
+
+
+class LearnedInput(ctypes.Structure):
+    """`learned_input`: embeddings and positions of one side."""
+
+    _fields_ = (*all_of(_pointer, "embedding table"), *all_of(_int, "embedding_at table_at"))
+
+
+class LearnerStruct(ctypes.Structure):
+    """A whole Transformer."""
+
+    _fields_ = (
+        *all_of(_int, "d_model width heads key value keys values inner"),
+        *all_of(_int, "activation norm_first encoder_layers decoder_layers n_tokens kind"),
+        *all_of(_int, "padding n_numbers n_parameters"),
+        *all_of(_float, "embedding_scale epsilon"),
+        *all_of(POINTER(LearnedParameter), "parameters"),
+        *all_of(_pointer, "ones"),
+        *all_of(POINTER(LearnedLayer), "encoder decoder"),
+        *all_of(LearnedNorm, "encoder_norm decoder_norm"),
+        *all_of(LearnedInput, "source target"),
+        ("vocabulary", LearnedWeight),
+    )
+
+
+class PairsStruct(ctypes.Structure):
+    """Sentences to learn from."""
+
+    _fields_ = (
+        *all_of(_pointer, "read fed expected source_first target_first numbers"),
+        ("seed", ctypes.c_uint64),
+        *all_of(_float, "dropout attention_dropout activation_dropout smoothing"),
+        ("wants_gradients", _int),
+    )
+
+
+class TrainingLibrary(NamedTuple):
+    """The library and what it was compiled for."""
+
+    library: ctypes.CDLL
+    width: int
+    """Floats in a vector."""
+    panel: int
+    """What sizes are padded to."""
+    columns: int
+    """Of the vocabulary, in one matrix of its backward."""
+    has_bfloat16: int
+    """Whether the processor has instructions for products in bfloat16."""
+
+
+@functools.cache
+def training_library() -> TrainingLibrary:
+    """This processor's, compiled if need be; raises `NoEngineError`, which says why not."""
+    return cached_library("training", [*SOURCES.rglob("*.h"), STEP], STEP, opened_training)
+
+
+def opened_training(file: Path) -> TrainingLibrary:
+    """A library that was compiled before; raises DataError for what is none, or another one."""
+    learner, pairs = POINTER(LearnerStruct), POINTER(PairsStruct)
+    takes: dict[str, tuple[Any, list[Any]]] = {
+        "pack": (None, [learner, _int, _int, _pointer]),
+        "room": (_int, [learner, pairs, _int, _int]),
+        "learn": (ctypes.c_double, [learner, pairs, _int, _int, _pointer, _pointer]),
+        "sum": (None, [learner, _pointer, _int, _float, _int, _int]),
+    }
+    n_sizes = len(TrainingLibrary._fields) - 1
+    return TrainingLibrary(*opened_library(file, "headway_training", takes, n_sizes))
+
+
+class LearnedModel(PaddedTransformer):
     """Structures that point into a model's parameters, and the arrays that are packed from them.
 
     All numbers that are learned, with zeros up to whole panels, make one long vector: a thread's
     gradients are as long.
     """
 
+    layer_structure = LearnedLayer
+
     def __init__(
         self, model: "Transformer", library: TrainingLibrary, precision: ProductPrecision
     ) -> None:
+        super().__init__(model, library.panel, library.width)
         self.model, self.library, self.kind = model, library, KINDS[precision]
         self.arrays: list[Numbers] = []
         self.sinusoids = torch.empty(0)
@@ -57,34 +162,18 @@ class LearnedModel:
         self.tensors: list[Tensor] = []
         self.parameters: list[LearnedParameter] = []
         self.places: dict[int, int] = {}
-        config, panel, heads = model.config, library.panel, model.config.heads
-        key, value = (up_to(n, library.width) for n in (config.key_size, config.value_size))
-        self.keys = Padding(up_to(heads * key, panel), heads, key)
-        self.values = Padding(up_to(heads * value, panel), heads, value)
-        self.width = Padding(up_to(config.d_model, panel))
-        self.inner = Padding(up_to(config.d_ff, panel))
         ones = zeros(self.width.total)
-        ones[: config.d_model] = 1
+        ones[: model.config.d_model] = 1
         vocabulary = self._vocabulary(model.output_weight, model.output_bias)
-        encoder, decoder = (
-            list(map(self._layer, model.encoder)),
-            list(map(self._layer, model.decoder)),
-        )
-        self.encoder = (LearnedLayer * len(encoder))(*encoder)
-        self.decoder = (LearnedLayer * len(decoder))(*decoder)
-        self.structure = Learner(
-            d_model=config.d_model, width=self.width.total, heads=heads, key=key, value=value,
-            keys=self.keys.total, values=self.values.total, inner=self.inner.total,
-            activation=ACTIVATIONS[config.activation], norm_first=config.norm == "pre",
-            encoder_layers=len(encoder), decoder_layers=len(decoder), kind=self.kind,
-            n_tokens=len(model.output_weight), padding=model.padding,
-            embedding_scale=model.target_embedding.scale, epsilon=config.layer_norm_epsilon,
-            ones=self._kept(ones), encoder=self.encoder, decoder=self.decoder,
+        self.encoder, self.decoder = self._layers(model.encoder), self._layers(model.decoder)
+        self.structure = LearnerStruct(
+            kind=self.kind, padding=model.padding, ones=self._kept(ones),
+            encoder=self.encoder, decoder=self.decoder,
             encoder_norm=self._norm(model.encoder_norm),
             decoder_norm=self._norm(model.decoder_norm),
             source=self._input(model.source_embedding, model.source_positions),
             target=self._input(model.target_embedding, model.target_positions),
-            vocabulary=vocabulary,
+            vocabulary=vocabulary, **self.sizes,
         )  # fmt: skip
         self.array = (LearnedParameter * len(self.parameters))(*self.parameters)
         self.structure.parameters = self.array
@@ -99,10 +188,8 @@ class LearnedModel:
             (self.structure.source, model.source_embedding, model.source_positions),
             (self.structure.target, model.target_embedding, model.target_positions),
         ):
-            side.embedding, side.table = (
-                embedding.weight.data_ptr(),
-                self._table(positions, longest),
-            )
+            side.embedding = embedding.weight.data_ptr()
+            side.table = self._table(positions, longest)
 
     def point_at_gradients(self) -> None:
         """Where they are now; parameters without get zeros."""
@@ -116,8 +203,7 @@ class LearnedModel:
             table: Tensor | None = getattr(positions, "table", None)
             return None if table is None else table.data_ptr()
         if len(self.sinusoids) < longest:
-            n = max(FEW_POSITIONS, 2 * longest)
-            self.sinusoids = sinusoids(n, self.model.config.d_model).contiguous()
+            self.sinusoids = sinusoids(2 * longest, self.model.config.d_model).contiguous()
         return self.sinusoids.data_ptr()
 
     def _kept(self, array: Numbers) -> int:
@@ -132,8 +218,7 @@ class LearnedModel:
     def _parameter(
         self, tensor: Tensor, rows: Padding, columns: Padding, at: int, **more: Any
     ) -> None:
-        n_rows = len(tensor) if tensor.dim() > 1 else 1
-        n_columns = tensor.shape[-1]
+        n_rows, n_columns = tensor.view(-1, tensor.shape[-1]).shape
         self.places[id(tensor)] = at
         self.tensors.append(tensor)
         self.parameters.append(
@@ -148,18 +233,21 @@ class LearnedModel:
         total = sum(padding.total for _, padding, _ in parts)
         copy, at, done = self._kept(zeros(total)), self._take(total), 0
         for tensor, padding, scale in parts:
-            where = {"padded": copy + 4 * done, "scale": scale}
-            self._parameter(tensor, ONE, padding, at + done, **where)
+            to = copy + done * tensor.itemsize
+            self._parameter(tensor, ONE, padding, at + done, padded=to, scale=scale)
             done += padding.total
         return copy, at
 
     def _norm(self, norm: nn.Module) -> LearnedNorm:
-        """Of an identity, at the end of a post-norm stack, nothing."""
         found = [self._vector([(one, self.width, 1.0)]) for one in norm.parameters()]
         if not found:
             return LearnedNorm()
         (gain, gain_at), (shift, shift_at) = found
         return LearnedNorm(gain=gain, shift=shift, gain_at=gain_at, shift_at=shift_at)
+
+    def _product(self, parts: Sequence[PaddedPart], inputs: Padding) -> LearnedWeight:
+        bias = self._vector([(one.bias, one.outputs, one.scale) for one in parts])
+        return self._weight([(one.weight, one.outputs, one.scale) for one in parts], inputs, bias)
 
     def _weight(
         self,
@@ -178,8 +266,7 @@ class LearnedModel:
         forward, backward = aligned(n_bytes), aligned(n_bytes)
         self.arrays += [forward, backward]
         self.most_inputs = max(self.most_inputs, inputs.total)
-        no_bias = self._kept(zeros(inputs.total))
-        chunk = min(chunk or outputs, outputs)
+        no_bias, chunk = self._kept(zeros(inputs.total)), min(chunk or outputs, outputs)
         return LearnedWeight(
             first=first, n=len(parts), at=at, bias=bias[1], chunk=chunk,
             forward=Matrix(weights=forward.ctypes.data, bias=bias[0], starts=bias[0],
@@ -188,47 +275,10 @@ class LearnedModel:
                             kind=self.kind, inputs=chunk, outputs=inputs.total),
         )  # fmt: skip
 
-    def _linear(
-        self, inputs: Padding, outputs: Padding, *linears: nn.Linear | None
-    ) -> LearnedWeight:
-        some = [one for one in linears if one]
-        bias = self._vector([(one.bias, outputs, 1.0) for one in some])
-        return self._weight([(one.weight, outputs, 1.0) for one in some], inputs, bias)
-
-    def _heads(self, attention: MultiHeadAttention, *names: str) -> LearnedWeight:
-        """Projections of d_model to all heads; a query's are divided by sqrt(d_k)."""
-        linears = []
-        for name in names:
-            linear = getattr(attention, name)
-            scale = (linear.out_features // attention.heads) ** -0.5 if name == "to_query" else 1.0
-            linears.append((linear, self.values if name == "to_value" else self.keys, scale))
-        bias = self._vector([(linear.bias, *rest) for linear, *rest in linears])
-        weights = [(linear.weight, *rest) for linear, *rest in linears]
-        return self._weight(weights, self.width, bias)
-
-    def _layer(self, layer: Layer) -> LearnedLayer:
-        own, forward, width = layer.self_attention, layer.feed_forward, self.width
-        found = LearnedLayer(
-            self_projections=self._heads(own, "to_query", "to_key", "to_value"),
-            self_output=self._linear(self.values, width, own.to_output),
-            inner=self._linear(width, self.inner, forward.to_inner, forward.to_gate),
-            outer=self._linear(self.inner, width, forward.to_output),
-            around_self=self._norm(layer.around_self_attention.norm),
-            around_feed_forward=self._norm(layer.around_feed_forward.norm),
-        )
-        across, around = layer.cross_attention, layer.around_cross_attention
-        if across is not None and around is not None:
-            found.cross_query = self._heads(across, "to_query")
-            found.cross_memory = self._heads(across, "to_key", "to_value")
-            found.cross_output = self._linear(self.values, width, across.to_output)
-            found.around_cross = self._norm(around.norm)
-        return found
-
     def _vocabulary(self, weight: Tensor, bias: Tensor | None) -> LearnedWeight:
         outputs = Padding(up_to(len(weight), self.library.panel))
-        added = (self._kept(zeros(outputs.total)), -1)
-        if bias is not None:
-            added = self._vector([(bias, outputs, 1.0)])
+        none = (self._kept(zeros(outputs.total)), -1)
+        added = none if bias is None else self._vector([(bias, outputs, 1.0)])
         return self._weight([(weight, outputs, 1.0)], self.width, added, self.library.columns)
 
     def _input(self, embedding: nn.Embedding, positions: nn.Module) -> LearnedInput:
@@ -239,8 +289,8 @@ class LearnedModel:
     def _rows(self, table: Tensor) -> int:
         """The place of vectors of d_model; what has one is not given another."""
         if id(table) not in self.places:
-            n_rows, at = Padding(len(table)), self._take(len(table) * self.width.total)
-            self._parameter(table, n_rows, self.width, at)
+            at = self._take(len(table) * self.width.total)
+            self._parameter(table, Padding(len(table)), self.width, at)
         return self.places[id(table)]
 
 

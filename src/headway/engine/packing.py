@@ -3,9 +3,10 @@
 
 import ctypes
 import math
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -122,21 +123,96 @@ class Padding(NamedTuple):
         return found
 
 
-class Packed:
+class PaddedPart(NamedTuple):
+    """Weights and bias of a product; the padding of its outputs; by what both are multiplied."""
+
+    weight: Tensor
+    bias: Tensor
+    outputs: Padding
+    scale: float = 1.0
+
+
+class PaddedTransformer:
+    """How a Transformer's sizes are padded, and which of its weights are multiplied as one."""
+
+    layer_structure: ClassVar[type[Any]]
+    """In C."""
+
+    def __init__(self, model: "Transformer", panel: int, vector: int) -> None:
+        """`panel` columns are multiplied at a time, by vectors of `vector` numbers."""
+        config, heads = model.config, model.config.heads
+        key, value = (up_to(n, vector) for n in (config.key_size, config.value_size))
+        self.keys = Padding(up_to(heads * key, panel), heads, key)
+        self.values = Padding(up_to(heads * value, panel), heads, value)
+        self.width = Padding(up_to(config.d_model, panel))
+        self.inner = Padding(up_to(config.d_ff, panel))
+        self.sizes: dict[str, Any] = {
+            "d_model": config.d_model, "width": self.width.total, "heads": heads, "key": key,
+            "value": value, "keys": self.keys.total, "values": self.values.total,
+            "inner": self.inner.total, "activation": ACTIVATIONS[config.activation],
+            "norm_first": config.norm == "pre", "encoder_layers": len(model.encoder),
+            "decoder_layers": len(model.decoder), "n_tokens": len(model.output_weight),
+            "embedding_scale": model.target_embedding.scale, "epsilon": config.layer_norm_epsilon,
+        }  # fmt: skip
+
+    def _layers(self, layers: Iterable[Layer]) -> Any:
+        """All of a stack, one behind another."""
+        found = list(map(self._layer, layers))
+        return (self.layer_structure * len(found))(*found)
+
+    def _layer(self, layer: Layer) -> Any:
+        own, forward, width = layer.self_attention, layer.feed_forward, self.width
+        found = self.layer_structure(
+            self_projections=self._heads(own, "to_query", "to_key", "to_value"),
+            self_output=self._linear(self.values, width, own.to_output),
+            inner=self._linear(width, self.inner, forward.to_inner, forward.to_gate),
+            outer=self._linear(self.inner, width, forward.to_output),
+            around_self=self._norm(layer.around_self_attention.norm),
+            around_feed_forward=self._norm(layer.around_feed_forward.norm),
+        )
+        across, around = layer.cross_attention, layer.around_cross_attention
+        if across is not None and around is not None:
+            found.cross_query = self._heads(across, "to_query")
+            found.cross_memory = self._heads(across, "to_key", "to_value")
+            found.cross_output = self._linear(self.values, width, across.to_output)
+            found.around_cross = self._norm(around.norm)
+        return found
+
+    def _heads(self, attention: MultiHeadAttention, *names: str) -> Any:
+        """Projections of d_model to all heads; a query's are divided by sqrt(d_k)."""
+        parts = []
+        for name in names:
+            linear: nn.Linear = getattr(attention, name)
+            scale = (linear.out_features // attention.heads) ** -0.5 if name == "to_query" else 1.0
+            padding = self.values if name == "to_value" else self.keys
+            parts.append(PaddedPart(linear.weight, linear.bias, padding, scale))
+        return self._product(parts, self.width)
+
+    def _linear(self, inputs: Padding, outputs: Padding, *linears: nn.Linear | None) -> Any:
+        parts = [PaddedPart(one.weight, one.bias, outputs) for one in linears if one]
+        return self._product(parts, inputs)
+
+    @abstractmethod
+    def _norm(self, norm: nn.Module) -> Any:
+        """Of an identity, at the end of a post-norm stack, nothing."""
+
+    @abstractmethod
+    def _product(self, parts: Sequence[PaddedPart], inputs: Padding) -> Any:
+        """Of products of one input, side by side."""
+
+
+class Packed(PaddedTransformer):
     """A model as the engine reads it: structures that point into arrays, and the arrays."""
+
+    layer_structure = LayerStruct
 
     def __init__(
         self, model: "Transformer", engine: EngineLibrary, precision: ProductPrecision = "fp32"
     ) -> None:
         """Copies of the weights as they are now, those of products in `precision`."""
+        super().__init__(model, engine.panel, engine.width)
         self.engine, self.precision = engine, precision
         self.arrays: list[Numbers] = []
-        config, panel, heads = model.config, engine.panel, model.config.heads
-        key, value = (up_to(n, engine.width) for n in (config.key_size, config.value_size))
-        self.keys = Padding(up_to(heads * key, panel), heads, key)
-        self.values = Padding(up_to(heads * value, panel), heads, value)
-        self.width = Padding(up_to(config.d_model, panel))
-        self.inner = Padding(up_to(config.d_ff, panel))
         source, source_rows = self._table(model.source_positions)
         target, target_rows = self._table(model.target_positions)
         self.longest = min(source_rows or MOST_TOKENS, target_rows or MOST_TOKENS)
@@ -147,22 +223,16 @@ class Packed:
         def rows(weight: Tensor) -> int:
             return embedded if weight is shared else self._rows(weight)
 
-        self.encoder = (LayerStruct * len(model.encoder))(*map(self._layer, model.encoder))
-        self.decoder = (LayerStruct * len(model.decoder))(*map(self._layer, model.decoder))
+        self.encoder, self.decoder = self._layers(model.encoder), self._layers(model.decoder)
         self.structure = Model(
-            d_model=config.d_model, width=self.width.total, heads=heads, key=key, value=value,
-            keys=self.keys.total, values=self.values.total, inner=self.inner.total,
-            activation=ACTIVATIONS[config.activation], norm_first=config.norm == "pre",
-            encoder_layers=len(model.encoder), decoder_layers=len(model.decoder),
-            alignment_layer=alignment_layer(len(model.decoder)), n_tokens=self.n_tokens,
+            alignment_layer=alignment_layer(len(model.decoder)),
             source_positions=source_rows, target_positions=target_rows,
-            embedding_scale=model.target_embedding.scale, epsilon=config.layer_norm_epsilon,
             source_embedding=rows(model.source_embedding.weight), target_embedding=embedded,
             source_table=source, target_table=target, output_rows=rows(model.output_weight),
             encoder=self.encoder, decoder=self.decoder,
             encoder_norm=self._norm(model.encoder_norm),
             decoder_norm=self._norm(model.decoder_norm),
-            vocabulary=self._vocabulary(model.output_weight, model.output_bias),
+            vocabulary=self._vocabulary(model.output_weight, model.output_bias), **self.sizes,
         )  # fmt: skip
 
     @cached_property
@@ -188,53 +258,20 @@ class Packed:
         return self._rows(table), len(table)
 
     def _norm(self, norm: nn.Module) -> Norm:
-        """Of an identity, at the end of a post-norm stack, nothing."""
         places = [self._kept(self.width.padded(numbers(one))) for one in norm.parameters()]
         return Norm(*places)
 
-    def _heads(self, attention: MultiHeadAttention, *names: str) -> Matrix:
-        """Projections of d_model to all heads; a query's are divided by sqrt(d_k)."""
-        parts = []
-        for name in names:
-            linear = getattr(attention, name)
-            d_k = linear.out_features // attention.heads
-            scale = d_k**-0.5 if name == "to_query" else 1.0
-            padding = self.values if name == "to_value" else self.keys
-            parts.append((scale * numbers(linear.weight), scale * numbers(linear.bias), padding))
-        return self._matrix(parts, self.width)
-
-    def _linear(self, inputs: Padding, outputs: Padding, *linears: nn.Linear | None) -> Matrix:
-        parts = [(numbers(one.weight), numbers(one.bias), outputs) for one in linears if one]
-        return self._matrix(parts, inputs)
-
-    def _matrix(self, parts: Sequence[tuple[Floats, Floats, Padding]], inputs: Padding) -> Matrix:
-        """Products of one input side by side: weights, bias, and the padding of outputs of each."""
-        weights = [inputs.padded(outputs.padded(weight).T).T for weight, _, outputs in parts]
-        biases = [outputs.padded(bias) for _, bias, outputs in parts]
+    def _product(self, parts: Sequence[PaddedPart], inputs: Padding) -> Matrix:
+        weights, biases = [], []
+        for weight, bias, outputs, scale in parts:
+            weights.append(inputs.padded(outputs.padded(scale * numbers(weight)).T).T)
+            biases.append(outputs.padded(scale * numbers(bias)))
         return self._panels(np.concatenate(weights), np.concatenate(biases))
 
     def _panels(self, weight: Floats, bias: Floats) -> Matrix:
         structure, arrays = packed(weight, bias, self.engine.panel, self.precision)
         self.arrays += arrays
         return structure
-
-    def _layer(self, layer: Layer) -> LayerStruct:
-        own, forward, width = layer.self_attention, layer.feed_forward, self.width
-        found = LayerStruct(
-            self_projections=self._heads(own, "to_query", "to_key", "to_value"),
-            self_output=self._linear(self.values, width, own.to_output),
-            inner=self._linear(width, self.inner, forward.to_inner, forward.to_gate),
-            outer=self._linear(self.inner, width, forward.to_output),
-            around_self=self._norm(layer.around_self_attention.norm),
-            around_feed_forward=self._norm(layer.around_feed_forward.norm),
-        )
-        across, around = layer.cross_attention, layer.around_cross_attention
-        if across is not None and around is not None:
-            found.cross_query = self._heads(across, "to_query")
-            found.cross_memory = self._heads(across, "to_key", "to_value")
-            found.cross_output = self._linear(self.values, width, across.to_output)
-            found.around_cross = self._norm(around.norm)
-        return found
 
     def _vocabulary(self, weight: Tensor, bias: Tensor | None) -> Matrix:
         """What pads it can never be chosen, and adds nothing to a sum of exponentials."""

@@ -1,5 +1,6 @@
 """The training step of a Transformer, compiled: loss and gradients of a batch, a call a thread."""
 
+import ctypes
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -17,9 +18,8 @@ from headway.core.runtime import ProductPrecision
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.engine.engine import unsupported
-from headway.engine.learner import LearnedModel
+from headway.engine.learner import LearnedModel, PairsStruct, training_library
 from headway.engine.packing import aligned, zeros
-from headway.engine.training_library import Pairs, training_library
 from headway.engine.translating import begins
 
 CHUNK_TOKENS = 1024
@@ -47,11 +47,11 @@ class NativeStep:
         if reason or precision == "int8":
             raise ValueError(reason or "int8 is for translating alone")
         self.model, self.precision, self.threads = model, precision, threads
-        self.library = training_library()
-        self.learned = LearnedModel(model, self.library, precision)
+        library = training_library()
+        self.library, self.learned = library.library, LearnedModel(model, library, precision)
         self.rooms = [aligned(0) for _ in range(threads)]
         self.gradients = [zeros(0) for _ in range(threads)]
-        self.panels = [zeros(self.library.panel * self.learned.most_inputs) for _ in range(threads)]
+        self.panels = [zeros(library.panel * self.learned.most_inputs) for _ in range(threads)]
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self.n_losses = 0
 
@@ -77,7 +77,9 @@ class NativeStep:
         batch.structure.wants_gradients = torch.is_grad_enabled()
         self.n_losses += 1
         self.learned.refresh(batch.longest)
-        self._together(self._pack)
+        pack, model = self.library.headway_training_pack, self.learned.structure
+        rows = [one.ctypes.data for one in self.panels]
+        self._together(lambda thread: pack(model, thread, self.threads, rows[thread]))
         losses = self._together(lambda thread: self._learn(thread, batch))
         total = torch.tensor(sum(losses), dtype=torch.float32)
         if not torch.is_grad_enabled():
@@ -91,16 +93,10 @@ class NativeStep:
         if number != self.n_losses:
             raise RuntimeError("only the newest loss of a NativeStep has gradients")
         self.learned.point_at_gradients()
-        n, places = (
-            self.threads,
-            np.array([one.ctypes.data for one in self.gradients], dtype=np.uintp),
-        )
-
-        def work(thread: int) -> None:
-            gather = self.library.library.headway_training_sum
-            gather(self.learned.structure, places.ctypes.data, n, factor, thread, n)
-
-        self._together(work)
+        places, n = [one.ctypes.data for one in self.gradients], self.threads
+        array, model = np.array(places, dtype=np.uintp), self.learned.structure
+        add = self.library.headway_training_sum
+        self._together(lambda thread: add(model, array.ctypes.data, n, factor, thread, n))
 
     def _together(self, work: Callable[[int], Any]) -> list[Any]:
         """What each thread gives."""
@@ -108,24 +104,18 @@ class NativeStep:
             return [work(0)]
         return list(self.pool.map(work, range(self.threads)))
 
-    def _pack(self, thread: int) -> None:
-        self.library.library.headway_training_pack(
-            self.learned.structure, thread, self.threads, self.panels[thread].ctypes.data
-        )
-
     def _learn(self, thread: int, batch: "PairedBatch") -> float:
         """The loss of a thread's share of the sentences."""
-        library, model, pairs = self.library.library, self.learned.structure, batch.structure
+        library, model, pairs = self.library, self.learned.structure, batch.structure
         chunks = batch.chunks(thread, self.threads)
-        n_bytes = max(
-            (library.headway_training_room(model, pairs, *chunk) for chunk in chunks), default=0
-        )
+        needed = [library.headway_training_room(model, pairs, *chunk) for chunk in chunks]
+        n_bytes = max(needed, default=0)
         if self.rooms[thread].nbytes < n_bytes:
             self.rooms[thread] = aligned(n_bytes)
         if pairs.wants_gradients:
             if not self.gradients[thread].size:
                 self.gradients[thread] = zeros(self.learned.n_numbers)
-            self.gradients[thread].fill(0)
+            ctypes.memset(self.gradients[thread].ctypes.data, 0, self.gradients[thread].nbytes)
         places = self.rooms[thread].ctypes.data, self.gradients[thread].ctypes.data
         return sum(library.headway_training_learn(model, pairs, *one, *places) for one in chunks)
 
@@ -175,10 +165,11 @@ class PairedBatch:
             "read": read, "fed": fed, "expected": expected, "source_first": self.source_first,
             "target_first": self.target_first, "numbers": np.arange(len(sources)),
         }  # fmt: skip
-        self.structure = Pairs(**strengths(model))
+        dropped = strengths(model)
+        self.structure = PairsStruct(**dropped)
         for name, array in self.arrays.items():
             setattr(self.structure, name, array.ctypes.data)
-        if model.training and model.config.dropout:
+        if any(dropped.values()):
             self.structure.seed = int(torch.randint(2**63 - 1, ()))
 
     @property
@@ -225,10 +216,8 @@ def unsupported_training(model: nn.Module, device: torch.device) -> str:
     """Why the engine cannot train this model; nothing if it can."""
     if reason := unsupported(cast(StepDecoder, model), device, training=True):
         return reason
-    some = [*model.parameters()]
-    if not all(
-        one.requires_grad and one.is_contiguous() and not one._backward_hooks for one in some
-    ):
+    learned = [one.requires_grad and not one._backward_hooks for one in model.parameters()]
+    if not all(learned) or not all(one.is_contiguous() for one in model.parameters()):
         return "some of its parameters do not learn, or something looks into their gradients"
     config = cast(Transformer, model).config
     for name, part in model.named_modules():
