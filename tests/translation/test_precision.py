@@ -16,8 +16,8 @@ from headway.engine.building import engine_library
 from headway.engine.compiling import NoEngineError
 from headway.operations.shipped import SHIPPED
 from headway.runs.checking import accept, check_run
-from headway.runs.quality_gate import known
-from headway.translation.engines import has_instructions
+from headway.runs.quality_gate import QualityGate, keep, known
+from headway.translation import engines
 from headway.translator import Translator
 
 OPTIONS = ("--runtime.threads=1", "--runtime.device=cpu")
@@ -74,6 +74,14 @@ def spoil(folder: RunFolder) -> None:
     save_tensors(weights, folder.model)
 
 
+@pytest.fixture
+def quick_int8(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a processor that multiplies bytes twice as fast."""
+    seconds = {"fp32": 2.0, "bf16": 2.0, "int8": 1.0}
+    monkeypatch.setattr(engines, "product_seconds", lambda _engine: seconds)
+
+
+@pytest.mark.usefixtures("quick_int8")
 def test_what_costs_nothing_is_measured_once_and_taken_by_auto_from_then_on(
     able: RunFolder,
 ) -> None:
@@ -89,7 +97,7 @@ def test_what_costs_nothing_is_measured_once_and_taken_by_auto_from_then_on(
     assert "once" not in again.err
     assert again.out == first.out
     of_itself = translated(able)
-    assert ("int8 products: on 24" in of_itself.err) == has_instructions("int8")
+    assert "int8 products: on 24" in of_itself.err
     assert "int8" not in translated(able, "--precision", "fp32").err
     assert Translator.load(able.path, device="cpu").search.choice.precision == "fp32"
     loaded = Translator.load(able.path, device="cpu", precision="int8")
@@ -110,6 +118,25 @@ def test_what_costs_nothing_is_measured_once_and_taken_by_auto_from_then_on(
     spoil(able)
     assert known(able) == {}  # of other weights
     assert "int8" not in translated(able).err
+
+
+@pytest.mark.parametrize(
+    ("bf16", "int8", "taken"),
+    [(1.0, 0.5, "int8"), (0.5, 1.0, "bf16"), (0.96, 0.97, "fp32"), (1.2, 9.0, "fp32")],
+)
+def test_auto_takes_what_multiplies_fastest_here_and_never_a_slower_one(
+    able: RunFolder, monkeypatch: pytest.MonkeyPatch, bf16: float, int8: float, taken: str
+) -> None:
+    seconds = {"fp32": 1.0, "bf16": bf16, "int8": int8}
+    monkeypatch.setattr(engines, "product_seconds", lambda _engine: seconds)
+    gate = QualityGate(30.0, 30.0, 1.0, 1.0, 24)
+    for precision in ("bf16", "int8"):
+        keep(able, precision, gate)
+    said: list[str] = []
+    assert engines.quickest(able, said.append) == taken
+    assert len(said) == (taken != "fp32")
+    named = translated(able, "--precision", "int8").err
+    assert ("times as long as in fp32 in int8" in named) == (int8 > engines.WORTH)
 
 
 def test_a_run_that_int8_spoils_is_refused_with_both_scores(able: RunFolder) -> None:

@@ -15,6 +15,7 @@ from headway.corpora.cache_place import cache_root, key_of
 from headway.engine.building import engine_library
 from headway.engine.compiling import NoEngineError
 from headway.engine.engine import beyond, unsupported
+from headway.engine.measuring import product_seconds
 from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
 from headway.runs.loading import LoadedRun
@@ -101,10 +102,12 @@ def refuse_unheld(opened: LoadedRun) -> None:
 
 # -- precision --------------------------------------------------------------------------------
 # What it costs is measured when it is first asked for by name, and stays in the run folder, bound
-# to its weights. `auto` measures nothing: it takes the quickest of what was found to cost nothing.
+# to its weights. `auto` takes, of what was found to cost nothing, what multiplies fastest here.
 
 
-QUICKEST_FIRST: tuple[ProductPrecision, ...] = ("int8", "bf16")
+FEWER_BITS: tuple[ProductPrecision, ...] = ("int8", "bf16")
+WORTH = 0.95
+"""Fewer bits are taken where a product has at most this share of the time that fp32's has."""
 
 
 def settled(
@@ -129,8 +132,10 @@ def settled(
         raise ConfigError(
             f"{asked} products are the compiled engine's; {why_not}. Leave --precision out."
         )
-    if not has_instructions(asked):
-        say(f"headway: this processor has no instructions for {asked}: fp32 may be faster")
+    seconds = product_seconds(engine_library())
+    if seconds[asked] > WORTH * seconds["fp32"]:
+        times = f"{seconds[asked] / seconds['fp32']:.1f} times as long as in fp32"
+        say(f"headway: on this processor products take {times} in {asked}")
     gate = known(folder).get(asked) or measured_now(folder, plain, asked, say)
     if gate is not None:
         gate.refuse_closed(f"{asked} products", "Use --precision fp32.")
@@ -149,21 +154,17 @@ def without_engine(plain: TextTranslator, engine: EngineName) -> str:
     return unsupported(plain.model, plain.device)
 
 
-def has_instructions(precision: ProductPrecision) -> bool:
-    """Whether this processor multiplies so, and it need not be done in plain C."""
-    return bool(
-        {"bf16": engine_library().has_bfloat16, "int8": engine_library().has_int8}[precision]
-    )
-
-
 def quickest(folder: RunFolder, say: Say) -> ProductPrecision:
-    """Of what was measured before and costs nothing that counts."""
+    """Of what was measured before and costs nothing that counts the quickest here, or fp32."""
     gates = known(folder)
-    for one in QUICKEST_FIRST:
-        if one in gates and gates[one].open and has_instructions(one):
-            say(f"headway: {one} products: {gates[one].in_words()} (--precision fp32 for those)")
-            return one
-    return "fp32"
+    if not (able := [one for one in FEWER_BITS if one in gates and gates[one].open]):
+        return "fp32"
+    seconds = product_seconds(engine_library())
+    one = min(able, key=lambda precision: seconds[precision])
+    if seconds[one] > WORTH * seconds["fp32"]:
+        return "fp32"
+    say(f"headway: {one} products: {gates[one].in_words()} (--precision fp32 for those)")
+    return one
 
 
 def measured_now(
