@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from headway.core.errors import ConfigError
+from headway.core.errors import ConfigError, refuse_below, refuse_beyond
 from headway.core.training_settings import TrainingSettings
 
 
@@ -25,6 +25,9 @@ class LearningParts(TrainingSettings):
     """The learning rate is multiplied by this for each layer further from the head."""
     lora_rank: int = 0
     """After init_from: of the trunk only adapters of this rank learn (LoRA); 0: all of it."""
+    weight_decay: float = 0.0
+    """Of each matrix this much, times the learning rate, is taken away in an update (decoupled
+    weight decay, Loshchilov and Hutter 2019)."""
     compile: bool = False
     """Have torch compile the Transformer's layers, in a minute; for a GPU (docs/scale.md)."""
 
@@ -55,6 +58,14 @@ def refuse_unsound(training: LearningParts) -> None:
             "adapters (LoRA) of a rank of 1 or more are laid on the weights that --init-from has; "
             f"got a rank of {training.lora_rank}, and no run to begin with. Leave "
             "--training.lora-rank out."
+        )
+    refuse_below(training, {"weight_decay": 0})
+    refuse_beyond(training, {"weight_decay": 100})
+    in_parts = training.freeze or training.layer_decay < 1 or training.lora_rank
+    if in_parts and training.weight_decay:
+        raise ConfigError(
+            "weight_decay is for trainings in which all weights learn alike; got freeze, "
+            "layer_decay or lora_rank beside it. Leave one side out."
         )
     if training.lora_rank and training.unfreeze_at:
         raise ConfigError(

@@ -52,7 +52,7 @@ class PlannedTraining(LearningParts):
         refuse_below(self, {"within_s": 0, "closing_s": 0, "held_back": 0.001, "lora_rank": 0})
         refuse_beyond(self, _MOST)
         parts = self.freeze, self.unfreeze_at, self.reinit, self.layer_decay != 1, self.lora_rank
-        if any(parts):
+        if any(parts) or self.weight_decay:
             refuse_unsound(self)
         if self.init_embedding and self.init_from:
             raise two_beginnings()

@@ -4,7 +4,6 @@ The other way to learn is to count, as n-gram models do: see `headway.runs.task_
 """
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import torch
@@ -22,9 +21,10 @@ from headway.operations.recovery import bring_up_to_date, put_right
 from headway.operations.time_budget import TIME_BUDGET, PlannedTraining
 from headway.runs import fitting, initial_embedding, parent, short_budgets
 from headway.runs.console import ConsoleReporter, stop_on_signal
+from headway.runs.decayed_adam import other_optimizer
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Learned, Learner, Run
-from headway.runs.tuned_adam import UNFREEZE, TunedAdam, twin
+from headway.runs.tuned_adam import twin
 
 ALWAYS = (Callback(load_state_dict=bring_up_to_date), Callback(on_error=put_right))
 """What hangs on every training; each is entered only when something is wrong, or old."""
@@ -141,7 +141,6 @@ def trainer_of(
     """The core's, with all that hangs on it: frozen parts, recovery, a time to keep to."""
     callbacks = (*ALWAYS, TIME_BUDGET) if settings.within_s or settings.plans else ALWAYS
     how["callbacks"] = callbacks
-    if in_parts(settings):
-        how["of_kind"] = partial(TunedAdam, eval_model=eval_model, training=settings)
-        how["callbacks"] = (*callbacks, UNFREEZE)
+    if in_parts(settings) or settings.weight_decay:
+        how |= other_optimizer(eval_model, settings, callbacks)
     return train.trainer_of(model, eval_model, task, folder, settings, **how)

@@ -1,0 +1,51 @@
+"""The optimizer of a training whose weights decay (`training.weight_decay`), and which optimizer a
+training has that is not the plain one's."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from headway.core.optimizer import FlatAdam
+from headway.core.training_interfaces import Callback
+from headway.operations.time_budget import PlannedTraining
+from headway.runs.tuned_adam import UNFREEZE, TunedAdam
+
+
+class DecayedAdam(FlatAdam):
+    """A `FlatAdam` with decoupled weight decay (Loshchilov and Hutter 2019): before each update a
+    matrix loses the learning rate times `weight_decay` of itself. Embeddings are matrices; biases
+    and norms stay."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        dtype: torch.dtype,
+        *,
+        betas: tuple[float, float],
+        epsilon: float,
+        weight_decay: float,
+    ) -> None:
+        super().__init__(model, dtype, betas=betas, epsilon=epsilon)
+        each = [torch.full((s.numel(),), float(len(s) > 1)) for s in self.shapes.values()]
+        self.decaying = torch.cat(each).to(self.masters.device)
+        self.weight_decay = weight_decay
+
+    def step(self, learning_rate: float, clip_norm: float) -> Tensor:
+        """See `FlatAdam`."""
+        now = self.masters.data
+        now.addcmul_(now, self.decaying, value=-learning_rate * self.weight_decay)
+        return super().step(learning_rate, clip_norm)
+
+
+def other_optimizer(
+    eval_model: nn.Module, training: PlannedTraining, callbacks: Sequence[Callback]
+) -> dict[str, Any]:
+    """What `headway.core.learning.trainer_of` is given where not all weights learn alike, or they
+    decay."""
+    if training.weight_decay:
+        return {"of_kind": partial(DecayedAdam, weight_decay=training.weight_decay)}
+    kind = partial(TunedAdam, eval_model=eval_model, training=training)
+    return {"of_kind": kind, "callbacks": (*callbacks, UNFREEZE)}

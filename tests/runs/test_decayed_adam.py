@@ -1,0 +1,103 @@
+"""Weight decay beside torch's AdamW, and in a run that is stopped."""
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from everyday_run import command, left_behind, train, write_corpus
+from torch import Tensor, nn
+
+from headway.core.errors import ConfigError
+from headway.operations.time_budget import PlannedTraining
+from headway.runs.decayed_adam import DecayedAdam
+from headway.translation.corpus_task import CorpusTask
+
+
+class Small(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.embedding, self.inner = nn.Embedding(5, 4, padding_idx=0), nn.Linear(4, 6)
+        self.norm, self.outer = nn.LayerNorm(6), nn.Linear(6, 2)
+
+    def learn(self, number: int) -> None:
+        ids = torch.tensor([0, 1, 4]).add(number) % 5
+        x = self.inner(self.embedding(ids).to(self.inner.weight.dtype))
+        out = self.outer(self.norm(x)).float()
+        (out.pow(2).sum() + number * out.sum()).backward()
+
+
+def learned(model: Small, weight_decay: float, n: int, dtype: torch.dtype) -> dict[str, Tensor]:
+    how: Any = {"betas": (0.9, 0.98), "epsilon": 1e-9, "weight_decay": weight_decay}
+    adam = DecayedAdam(model, dtype, **how)
+    for number in range(n):
+        model.learn(number)
+        adam.step(0.05, 0.0)
+    return adam.weights()
+
+
+def test_matrices_decay_as_by_adamw_and_biases_and_norms_do_not() -> None:
+    found = learned(Small(), 0.5, 5, torch.float32)
+    model = Small()
+    matrices = [p for p in model.parameters() if p.ndim > 1]
+    others = [p for p in model.parameters() if p.ndim == 1]
+    assert (len(matrices), len(others)) == (3, 4)
+    groups = [{"params": matrices, "weight_decay": 0.5}, {"params": others, "weight_decay": 0.0}]
+    adamw = torch.optim.AdamW(groups, lr=0.05, betas=(0.9, 0.98), eps=1e-9)
+    for number in range(5):
+        model.learn(number)
+        adamw.step()
+        adamw.zero_grad()
+    for name, wanted in model.named_parameters():
+        torch.testing.assert_close(found[name], wanted.detach(), rtol=1e-5, atol=1e-6)
+    assert not found["embedding.weight"][0].any()
+
+
+def test_in_bfloat16_the_masters_decay_by_less_than_it_can_hold() -> None:
+    """A ten-thousandth of a weight is lost in bfloat16, and not in float32."""
+    model = Small()
+    before = {name: one.detach().clone() for name, one in model.named_parameters()}
+    adam = DecayedAdam(model, torch.bfloat16, betas=(0.9, 0.98), epsilon=1e-9, weight_decay=0.1)
+    adam.step(1e-3, 0.0)  # no gradient: nothing else happens
+    for name, one in adam.weights().items():
+        kept = 1 - 1e-4 if one.ndim > 1 else 1.0
+        torch.testing.assert_close(one, before[name] * kept, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.usefixtures("torch_settings_restored")
+def test_a_run_stopped_and_resumed_equals_never_stopping(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, flag = write_corpus(tmp_path, 100), "--training.weight-decay=1"
+    whole = train(files, tmp_path / "whole", flag)
+    assert whole.status == 0, whole.err
+    next_batch, calls = CorpusTask.next_batch, list[int]()
+
+    def interrupted(task: CorpusTask) -> Any:
+        calls.append(1)
+        if len(calls) == 6:
+            signal.raise_signal(signal.SIGINT)
+        return next_batch(task)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CorpusTask, "next_batch", interrupted)
+        assert train(files, tmp_path / "stopped", flag).status == 130
+    again = command("train", "--out", str(tmp_path / "stopped"), "--resume")
+    assert again.status == 0, again.err
+    assert left_behind(tmp_path / "stopped") == left_behind(tmp_path / "whole")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"weight_decay": -1.0}, "weight_decay must be at least 0"),
+        ({"weight_decay": 1e9}, "weight_decay must be at most 100"),
+        ({"weight_decay": 0.1, "freeze": ("encoder",)}, "all weights learn alike"),
+        ({"weight_decay": 0.1, "layer_decay": 0.9}, "all weights learn alike"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        PlannedTraining(**given)
