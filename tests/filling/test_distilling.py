@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 from everyday_run import Finished, command
 
 from headway.core.run_folder import RunFolder
@@ -75,6 +76,26 @@ def test_the_card_says_who_taught_it(taught, everyday_run):
     assert str(everyday_run) in card
     assert "real translations" in card
     assert not list((taught / "taught").glob("block-*"))
+
+
+def test_several_teach_as_an_ensemble(everyday_run, tmp_path):
+    teacher = Translator.load(everyday_run, device="cpu")
+    with torch.no_grad():
+        for weight in teacher.model.parameters():  # type: ignore[attr-defined]
+            weight.mul_(1.1)
+    other = teacher.save(tmp_path / "other")
+    student = tmp_path / "student"
+    finished = command("distill", str(everyday_run), str(other), "--out", str(student), *SMALL)
+    assert finished.status == 0, finished.err
+    sources, targets = (lines(student / "taught" / f"train.{code}") for code in ("en", "zh"))
+    together = Translator.load([everyday_run, other], device="cpu")
+    assert targets[::40] == together.translate(sources[::40])
+    card = (student / "README.md").read_text(encoding="utf-8")
+    assert str(everyday_run) in card
+    assert f"and `{other}` (sha256" in card
+    alone = distill(everyday_run, student, "--resume")
+    assert alone.status == 2
+    assert "names another teacher" in alone.err
 
 
 def test_a_kill_costs_a_block_and_the_same_comes_out(everyday_run, taught, tmp_path, monkeypatch):

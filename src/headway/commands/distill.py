@@ -29,7 +29,8 @@ def distill(
     resume: bool = False,
     **flags: Any,
 ) -> None:
-    """Train a small translator on what a large one writes, and say what is lost and won by it.
+    """Train a small translator on what a large one, or several together, write, and say what is
+    lost and won by it.
 
     The teacher translates the sources that it learned from, by its own search; the student learns
     from that as from any pairs, and is scored on the teacher's validation pairs; where these are
@@ -38,7 +39,8 @@ def distill(
     Parameters
     ----------
     run
-        The teacher's run folder.
+        The teacher's run folder. Further folders of runs with the same vocabulary may follow: they
+        teach as an ensemble.
     out
         The student's; what the teacher wrote lies in it, below taught/.
     source
@@ -54,14 +56,16 @@ def distill(
         Go on with what was begun in --out.
     """
     from headway.commands.arguments import process_settings, say
+    from headway.commands.many_models import leading_runs
     from headway.core.config import merge
     from headway.filling.distilling import distill as teach
     from headway.filling.distilling import lessons_for
     from headway.operations.shipped import only_writer_of_run
     from headway.runs.task_spec import Request
 
-    given = merge(parse_overrides(overrides, options=option_names(distill)), sections_of(flags))
+    others, tokens = leading_runs(overrides)
+    given = merge(parse_overrides(tokens, options=option_names(distill)), sections_of(flags))
     process_settings(given)
-    lessons = lessons_for(run, out, source, tag, beam)
+    lessons = lessons_for([run, *others], out, source, tag, beam)
     with only_writer_of_run(out, say) as folder:
         teach(lessons, Request(given, folder, preset, resume), say)

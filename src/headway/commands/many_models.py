@@ -23,9 +23,7 @@ def of_many(
 
     Raises ConfigError for options that do not go with several runs, or with --mbr.
     """
-    others, files = list[Path](), [*named]
-    while files and RunFolder(Path(files[0])).config.exists():
-        others.append(Path(files.pop(0)))
+    others, files = leading_runs(named)
     if told.mbr is not None and told.n_best is not None:
         raise ConfigError(
             f"--mbr tells one translation, of {told.mbr} candidates; got --n-best {told.n_best} as "
@@ -38,6 +36,14 @@ def of_many(
         )
     runs = together([run, *others], told.shortlist)
     return partial(ready_by_mbr, told.mbr, runs, *load.args[1:]), files
+
+
+def leading_runs(names: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """The folders of runs that come first among some names, and what comes behind them."""
+    runs, left = list[Path](), [*names]
+    while left and RunFolder(Path(left[0])).config.exists():
+        runs.append(Path(left.pop(0)))
+    return runs, left
 
 
 def together(runs: Sequence[Path], shortlist: int | None) -> Path | list[Path]:

@@ -53,15 +53,24 @@ class EnsembleDecoder:
         ]
         looks = [step.attention for step in steps if step.attention is not None]
         return Step(
-            mean_of([step.logits.log_softmax(1) for step in steps]),
+            mean_of_softmax([step.logits for step in steps]),
             EnsembleState(tuple(step.state for step in steps)),
             torch.stack(looks).mean(0) if len(looks) == len(steps) else None,
         )
 
 
-def mean_of(log_probs: Sequence[Float[Tensor, "*shape"]]) -> Float[Tensor, "*shape"]:
-    """The logarithm of the mean of probabilities."""
-    return torch.stack([*log_probs]).logsumexp(0) - math.log(len(log_probs))
+def mean_of_softmax(
+    logits: Sequence[Float[Tensor, "rows tokens"]],
+) -> Float[Tensor, "rows tokens"]:
+    """The logarithm of the mean of their probabilities, in the memory of the first; a few rows at a
+    time, for the cache. What is less likely than a float32 can say has the least that it can."""
+    least = torch.finfo(logits[0].dtype).tiny
+    for whole, *others in zip(*(one.split(16) for one in logits), strict=True):
+        whole.copy_(whole.softmax(1))
+        for one in others:
+            whole.add_(one.softmax(1))
+        whole.div_(len(logits)).clamp_(min=least).log_()
+    return logits[0]
 
 
 def members_of(decoder: StepDecoder) -> tuple[StepDecoder, ...]:
@@ -84,4 +93,5 @@ def ensemble_log_probs_over(
     if len(each) == 1:
         return each[0]
     rows = zip(*each, strict=True)
-    return [mean_of([torch.tensor(one) for one in row]).tolist() for row in rows]
+    n = math.log(len(each))
+    return [(torch.tensor(row).logsumexp(0) - n).tolist() for row in rows]

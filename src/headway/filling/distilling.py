@@ -1,7 +1,8 @@
 """One command from a teacher to a student: distillation (Kim and Rush 2016, section 3).
 
 The student's pairs are texts and the teacher's best translations of them by its own search, in
-place of references. By the paper they are easier to learn, as a teacher says like things alike.
+place of references. By the paper they are easier to learn, as a teacher says like things alike. The
+teacher may be an ensemble (Freitag et al. 2017).
 """
 
 import json
@@ -43,6 +44,8 @@ class DistilledCorpus:
 
     folder: Path
     teacher: Path
+    others: tuple[Path, ...] = ()
+    """Further runs, which teach with it as an ensemble."""
     monolingual: tuple[Path, ...] = ()
     """Further files of source texts."""
     tag: str | None = None
@@ -56,7 +59,7 @@ class DistilledCorpus:
 
     @cached_property
     def translator(self) -> Translator:
-        return Translator.load(self.teacher)
+        return Translator.load([self.teacher, *self.others] if self.others else self.teacher)
 
     @cached_property
     def gone(self) -> str:
@@ -74,9 +77,11 @@ class DistilledCorpus:
                 "its source language: --source FILE"
             )
         own = () if self.gone else self.translator.settings.data.corpus().files
+        others = {str(run.absolute()): checksum(RunFolder(run).model) for run in self.others}
         asked = {
             "teacher": str(self.teacher.absolute()),
             "sha256": checksum(RunFolder(self.teacher).model),
+            **({"others": others} if others else {}),
             "files": {str(path.absolute()): checksum(path) for path in (*own, *self.monolingual)},
             "tag": self.tag,
             "decoding": asdict(self.translator.decoding(self._search)),
@@ -188,7 +193,8 @@ def distill(lessons: DistilledCorpus, request: Request, say: Say) -> RunFolder:
     Raises UserError for what the user can put right, StoppedError after Ctrl-C or SIGTERM.
     """
     refuse_texts(request.sections)
-    open_run(SPEC, lessons.teacher, device="cpu")  # before hours of work
+    for one in (lessons.teacher, *lessons.others):  # before hours of work
+        open_run(SPEC, one, device="cpu")
     folder = request.folder
     if not folder.config.exists():
         folder.refuse_taken()
@@ -249,9 +255,12 @@ def teacher_words(lessons: DistilledCorpus, run: RunFolder, say: Say) -> str:
         f"{seconds[0] / seconds[1]:.1f} times as fast here, each by its own search"
     )
     say(f"{said}; the references are {what}")
+    others = "".join(
+        f"\nand `{name}` (sha256 {sum_})" for name, sum_ in plan.get("others", {}).items()
+    )
     return f"""{_HEADING}
 
-It learned from what `{plan["teacher"]}` (sha256 {plan["sha256"]}) wrote for
+It learned from what `{plan["teacher"]}` (sha256 {plan["sha256"]}){others} wrote for
 {n_texts:,} texts with {plan["decoding"]["method"]} search (beam
 {plan["decoding"]["beam"]}), not from references (Kim and Rush 2016).
 The validation references are {what}:
@@ -262,7 +271,8 @@ The validation references are {what}:
 
 
 def lessons_for(
-    teacher: Path, out: Path, monolingual: Sequence[Path], tag: str | None, beam: int
+    teachers: Sequence[Path], out: Path, monolingual: Sequence[Path], tag: str | None, beam: int
 ) -> DistilledCorpus:
     """The lessons of a student in `out`."""
-    return DistilledCorpus(out / "taught", teacher, tuple(monolingual), tag, beam)
+    teacher, *others = teachers
+    return DistilledCorpus(out / "taught", teacher, tuple(others), tuple(monolingual), tag, beam)
