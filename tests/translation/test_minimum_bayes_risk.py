@@ -34,7 +34,7 @@ def candidates(translator, n, **how):
 def chosen_by_hand(found, by_probability):
     """Of ties the first; sums over every candidate as the reference."""
     metric = CHRF()
-    weights = [math.exp(log_prob) if by_probability else 1.0 for _, log_prob in found]
+    weights = [math.exp(log_prob) ** 0.5 if by_probability else 1.0 for _, log_prob in found]
     utilities = [
         sum(
             weight * metric.sentence_score(text, [other]).score

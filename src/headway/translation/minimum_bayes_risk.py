@@ -14,6 +14,9 @@ from headway.metrics.pairwise_chrf import pairwise_chrf
 
 MOST = 200
 """Candidates, as of a beam."""
+SCALE = 0.5
+"""The exponent of the probabilities of a beam's candidates, which are too sharp as they are (Tromble
+et al. 2008 scale them, too); found on validation pairs, see docs/results.md."""
 
 
 def decide_by_mbr(translator: TextTranslator, n_candidates: int) -> None:
@@ -33,7 +36,7 @@ class MinimumBayesRisk:
     Byrne 2004 with BLEU; Eikema and Aziz 2022 with utilities as this one).
 
     Each candidate is scored with each of them as its reference. Samples count alike, as they are
-    drawn (those authors' estimate); those of a beam by their probability, made to sum to 1.
+    drawn (those authors' estimate); those of a beam by probability ** SCALE, made to sum to 1.
     Scores of hypotheses stay the model's.
     """
 
@@ -60,7 +63,9 @@ class MinimumBayesRisk:
         """Highest expected chrF first; among equals as they were."""
         texts = self.subwords.decode_batch([one.ids for one in candidates])
         log_probs = np.array([one.log_prob for one in candidates])
-        weights = np.exp(log_probs - log_probs.max()) if by_probability else np.ones(len(texts))
+        weights = np.ones(len(texts))
+        if by_probability:
+            weights = np.exp(SCALE * (log_probs - log_probs.max()))
         order = np.argsort(-expected_chrf(texts, weights), kind="stable")
         return [candidates[i] for i in order]
 
