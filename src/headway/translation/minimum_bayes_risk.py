@@ -15,8 +15,8 @@ from headway.metrics.pairwise_chrf import pairwise_chrf
 MOST = 200
 """Candidates, as of a beam."""
 SCALE = 0.5
-"""The exponent of the probabilities of a beam's candidates, which are too sharp as they are (Tromble
-et al. 2008 scale them, too); found on validation pairs, see docs/results.md."""
+"""The exponent of the probabilities of a beam's candidates, which are too sharp as they are
+(Tromble et al. 2008 scale them, too); found on validation pairs, see docs/results.md."""
 
 
 def decide_by_mbr(translator: TextTranslator, n_candidates: int) -> None:
