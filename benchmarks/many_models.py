@@ -41,19 +41,22 @@ class Measured(NamedTuple):
 
 
 def systems(asked: argparse.Namespace) -> Iterator[Measured]:
-    """Each run alone, ensembles of the first 2, 3, ..; minimum Bayes risk of the first run and of
-    them all; the students, alone and by minimum Bayes risk."""
+    """Each run alone, ensembles of the first 2, 3, .., students; then the first run, the students
+    and the largest ensemble by minimum Bayes risk."""
     folders = tuple(asked.runs)
     for n, one in enumerate(folders, 1):
         yield Measured(f"run {n}", (one,))
     for n in range(2, len(folders) + 1):
         yield Measured(f"ensemble of {n}", folders[:n])
-    for some, name in ((folders[:1], "run 1"), (folders, f"ensemble of {len(folders)}")):
-        yield Measured(f"{name}, MBR of {asked.mbr} of the beam", some, asked.mbr)
-    yield Measured(f"run 1, MBR of {asked.mbr} samples", folders[:1], asked.mbr, "sampling")
     for n, one in enumerate(asked.students, 1):
         yield Measured(f"student {n}", (one,))
+    yield Measured(f"run 1, MBR of {asked.mbr} of the beam", folders[:1], asked.mbr)
+    for n, one in enumerate(asked.students, 1):
         yield Measured(f"student {n}, MBR of {asked.mbr} of the beam", (one,), asked.mbr)
+    yield Measured(f"run 1, MBR of {asked.mbr} samples", folders[:1], asked.mbr, "sampling")
+    if len(folders) > 1:
+        name = f"ensemble of {len(folders)}, MBR of {asked.mbr} of the beam"
+        yield Measured(name, folders, asked.mbr)
 
 
 def measured(
