@@ -59,12 +59,17 @@ def main() -> int:
     return 0
 
 
+def made(run: Path) -> bool:
+    """Whether a training has ended there."""
+    return RunFolder(run).config.exists() and RunFolder(run).finished
+
+
 def of_budget(
     name: str, data: Path, where: Path, budget: str, more: Sequence[str]
 ) -> dict[str, Any]:
     """What `headway train --budget` gives, on the first test set."""
     corpus, run, begun = runs.CORPORA[name], where / f"budget-{budget}", time.monotonic()
-    if not RunFolder(run).finished:
+    if not made(run):
         runs.train(corpus, data, run, [f"--budget={budget}", *more])
     took_s, known = time.monotonic() - begun, runs.facts(run)
     translator, test = Translator.load(run), corpus.tests[0]
@@ -91,8 +96,8 @@ def of_way(
 ) -> dict[str, Any]:
     """What a way of beginning gives after so many tokens, on validation pairs."""
     size, begins = WAYS[way]
-    steps, run = updates * WHOLE // size, where / f"{updates}-{way.replace(', ', '-and-')}"
-    if not RunFolder(run).finished:
+    steps, run = updates * WHOLE // size, where / f"{updates}-{'-'.join(way.split())}"
+    if not made(run):
         flags = [
             f"--training.max-steps={steps}",
             f"--training.checkpoint-every={-(-steps // 4)}",
