@@ -48,6 +48,7 @@ def test_a_short_budget_begins_there_with_smaller_batches_unless_it_is_told_not_
         "told": ("--budget=2m", "--init-embedding=", "--training.batch-tokens=600"),
         "named": ("--budget=2m", "--preset=tiny"),
         "long": ("--budget=2h",),
+        "other": ("--budget=2m", "--model.type=ablated"),
     }.items():
         finished = command("train", *names, "--out", str(tmp_path / run), *sizes, *more)
         assert finished.status == 130, finished.err
@@ -56,11 +57,12 @@ def test_a_short_budget_begins_there_with_smaller_batches_unless_it_is_told_not_
     steps = {run: of["max_steps"] for run, of in found.items()}
     assert {run: of["batch_tokens"] for run, of in found.items()} == {
         "short": whole // 2, "told": 600, "named": whole, "long": whole,
+        "other": whole,
     }  # fmt: skip
     began = {run for run, of in found.items() if of["init_embedding"] == "pairs"}
     assert began == {"short"}
     assert steps["short"] == pytest.approx(2 * steps["named"], rel=0.2)
-    assert steps["long"] > fitting.FEW_UPDATES
+    assert steps["long"] * whole > fitting.FEW
 
 
 def test_only_pairs_tell_it(tmp_path):

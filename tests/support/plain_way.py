@@ -47,7 +47,7 @@ def entered(folder: Path) -> list[Path]:
     from headway.cli import main
     from headway.runs import fitting
 
-    fitting.FEW_UPDATES = 0
+    fitting.FEW = 0
     names = ["--source", str(texts[0]), "--target", str(texts[1]), "--out", str(folder / "run")]
     assert main(["train", *names, *FLAGS]) == 0
     new = [str(folder / "new.en"), "--out", str(folder / "new.zh")]

@@ -30,7 +30,7 @@ VALIDATING, CHOOSING = 0.03, 0.05
 """Shares of a budget that validations, and choosing the weights at the end, may take."""
 APART = 20
 """Updates between two validations at least; scores of a few updates are chance."""
-FEW_UPDATES = 5_000  # with fewer more is made of each: headway.runs.short_budgets
+FEW = 10_000_000  # padded tokens; of fewer more is made: headway.runs.short_budgets
 SURE = 0.97
 """Of the time that is left; the rest is for what nothing was rehearsed of."""
 LEAST_VALIDATED = 100
@@ -107,7 +107,7 @@ def fit(run: Run, build_trainer: Callable[[Run], Trainer[Any]]) -> Settings:
     training = usual(run.settings.training)
     if training.budget or not (training.max_steps and training.checkpoint_every):
         training = fit_length(replace(run, settings=with_training(run, training)), build_trainer)
-    if run.preset and training.within_s and training.max_steps < FEW_UPDATES:
+    if run.preset and training.within_s and training.max_steps * training.batch_tokens < FEW:
         from headway.runs.short_budgets import fit_short  # a side room
 
         training = fit_short(run, training)

@@ -23,10 +23,11 @@ GOOD_PASSES, GOOD_SEEN = 10, 10_000_000
 def fit_short(run: Run, training: PlannedTraining) -> PlannedTraining:
     """Smaller batches, and more of them; embeddings begin at the training pairs.
 
-    Nothing that was set is changed, and nothing of a model of which parts learn apart.
+    Nothing that was set is changed, nothing of a model of which parts learn apart, and nothing of
+    another type than the usual one, of which none of this was measured.
     """
     given = run.given.get("training", {})
-    if not run.spec.begun_at_pairs:
+    if not run.spec.begun_at_pairs or run.settings.model_type != run.spec.default_model:
         return training
     if "batch_tokens" not in given:
         every = training.checkpoint_every * (1 if "checkpoint_every" in given else SMALLER)
