@@ -1,4 +1,4 @@
-"""Wheels of headway with its libraries in C, compiled for many processors and systems by one machine.
+"""Wheels with the libraries in C, compiled for many processors and systems by one machine.
 
     pip install ziglang setuptools
     python deploy/wheels.py                                       # all systems, into dist/
