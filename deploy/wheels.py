@@ -61,9 +61,7 @@ def levels_of(system: System) -> list[str]:
     return [level for level in LEVELS[system.machine] if level != "x86-64"]
 
 
-def compile_library(
-    name: str, system: System, level: str, folder: Path, flags: Sequence[str] = FLAGS
-) -> Path:
+def compile_library(name: str, system: System, level: str, folder: Path) -> Path:
     """Compile one into a folder; the file. Raises CalledProcessError."""
     file = folder / f"{name}-{level}.{system.suffix}"
     compiler = [sys.executable, "-m", "ziglang", "cc", "-target", system.target]
@@ -71,7 +69,7 @@ def compile_library(
     main = str(PACKAGE / LIBRARIES[name][0])
     with tempfile.TemporaryDirectory() as beside:  # what Windows' linker adds stays there
         made = Path(beside, file.name)
-        options = [*flags, *processor, "-s", *system.extra, main, "-o", str(made), "-lm"]
+        options = [*FLAGS, *processor, "-s", *system.extra, main, "-o", str(made), "-lm"]
         subprocess.run([*compiler, *options], check=True)
         shutil.copy(made, file)
     return file

@@ -7,6 +7,8 @@ import pytest
 
 from headway.engine import building, compiling
 from headway.engine.compiling import NoEngineError
+from headway.engine.levels import possible_levels
+from headway.engine.packaged import origin
 
 pytestmark = pytest.mark.usefixtures("no_engine_yet")
 
@@ -107,11 +109,26 @@ def test_one_that_was_taken_for_good_and_is_none_is_compiled_anew(
     assert building.engine_library().width > 0
 
 
+def no_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """None in the places where the system looks."""
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("CC", raising=False)
+
+
+def test_ziglang_stands_in_for_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ziglang")
+    no_compiler(tmp_path, monkeypatch)
+    engine = building.engine_library()
+    assert origin(engine.library) == "compiled here by zig for this processor"
+    best = possible_levels()[-1]
+    assert engine.width == {"v3": 8, "v4": 16}.get(best.split("+")[0].rpartition("-")[2], 4)
+
+
 def test_a_machine_without_a_compiler_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv("CC", raising=False)
+    no_compiler(tmp_path, monkeypatch)
+    monkeypatch.setattr(compiling, "find_spec", lambda _: None)
     with pytest.raises(NoEngineError, match=r"pip install 'headway\[zig\]' brings one"):
         building.engine_library()
 
