@@ -25,27 +25,24 @@ def main() -> None:
     """Compile, then learn."""
     torch.set_num_threads(1)
     library = Path(sys.argv[2])
-    libraries = []
-    for number, flags in enumerate(([*compiling.THIS_PROCESSOR[:1]], [])):
-        file = library.with_name(f"{number}{library.name}")
-        compiling.compiled(sys.argv[1], learner.STEP, file, *SANITIZED, *flags)
-        libraries.append(learner.opened_training(file))
+    flags = *SANITIZED, *compiling.THIS_PROCESSOR[:1]
+    compiling.compiled(sys.argv[1], learner.STEP, library, *flags)
+    opened = learner.opened_training(library)
+    training.training_library = lambda: opened
     cases = 0
 
     @settings(
         max_examples=16, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
     @given(
-        st.sampled_from(libraries),
         st.sampled_from(("fp32", "bf16")),
         models(),
         LENGTHS,
         st.integers(1, 3),
         st.sampled_from((5, 1024)),
     )
-    def step(library, precision, model, lengths, threads, tokens):  # type: ignore[no-untyped-def]
+    def step(precision, model, lengths, threads, tokens):  # type: ignore[no-untyped-def]
         nonlocal cases
-        training.training_library = lambda: library
         training.CHUNK_TOKENS = tokens
         sources, targets = sources_for(model, lengths), sources_for(model, lengths[::-1])
         native = NativeStep(model.train(cases % 2 == 0), precision, threads)
