@@ -52,6 +52,7 @@ def level(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     library = learner.opened_training(compiled(request.param, learner.STEP, file))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "training_library", lambda: library)
+        patch.setattr(training, "LEAST_TOKENS", 1)
         yield request.param
 
 
@@ -157,6 +158,7 @@ def test_what_is_dropped_does_not_hang_on_threads_or_on_what_is_learned_at_a_tim
     model = dropping()
     pairs = pairs_for(model, [(5, 6), (9, 8), (2, 3), (0, 0), (7, 7)])
     found = []
+    monkeypatch.setattr(training, "LEAST_TOKENS", 1)
     for threads, tokens in ((1, 1024), (3, 1024), (1, 10), (2, 1)):
         monkeypatch.setattr(training, "CHUNK_TOKENS", tokens)
         torch.manual_seed(7)

@@ -29,6 +29,7 @@ def main() -> None:
     compiling.compiled(sys.argv[1], learner.STEP, library, *flags)
     opened = learner.opened_training(library)
     training.training_library = lambda: opened
+    training.LEAST_TOKENS = 1
     cases = 0
 
     @settings(

@@ -24,6 +24,8 @@ from headway.engine.translating import begins
 
 CHUNK_TOKENS = 1024
 """Source and target tokens that a thread has in work, about: so few that they stay near."""
+LEAST_TOKENS = 256
+"""Of a thread; with fewer it would not pay for gradients of its own, as large as the model."""
 KINDS_OF_DROPOUT = {
     "self_attention": "attention_dropout",
     "cross_attention": "attention_dropout",
@@ -54,6 +56,7 @@ class NativeStep:
         self.panels = [zeros(library.panel * self.learned.most_inputs) for _ in range(threads)]
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self.n_losses = 0
+        self.n_learning = 1  # threads that had sentences of the newest loss
 
     def loss(
         self,
@@ -80,6 +83,7 @@ class NativeStep:
         pack, model = self.library.headway_training_pack, self.learned.structure
         rows = [one.ctypes.data for one in self.panels]
         self._together(lambda thread: pack(model, thread, self.threads, rows[thread]))
+        self.n_learning = min(self.threads, max(1, batch.n_tokens // LEAST_TOKENS))
         losses = self._together(lambda thread: self._learn(thread, batch))
         total = torch.tensor(sum(losses), dtype=torch.float32)
         if not torch.is_grad_enabled():
@@ -93,10 +97,10 @@ class NativeStep:
         if number != self.n_losses:
             raise RuntimeError("only the newest loss of a NativeStep has gradients")
         self.learned.point_at_gradients()
-        places, n = [one.ctypes.data for one in self.gradients], self.threads
+        places, n = [one.ctypes.data for one in self.gradients], self.n_learning
         array, model = np.array(places, dtype=np.uintp), self.learned.structure
-        add = self.library.headway_training_sum
-        self._together(lambda thread: add(model, array.ctypes.data, n, factor, thread, n))
+        add, threads = self.library.headway_training_sum, self.threads
+        self._together(lambda thread: add(model, array.ctypes.data, n, factor, thread, threads))
 
     def _together(self, work: Callable[[int], Any]) -> list[Any]:
         """What each thread gives."""
@@ -106,8 +110,10 @@ class NativeStep:
 
     def _learn(self, thread: int, batch: "PairedBatch") -> float:
         """The loss of a thread's share of the sentences."""
+        if thread >= self.n_learning:
+            return 0.0
         library, model, pairs = self.library, self.learned.structure, batch.structure
-        chunks = batch.chunks(thread, self.threads)
+        chunks = batch.chunks(thread, self.n_learning)
         needed = [library.headway_training_room(model, pairs, *chunk) for chunk in chunks]
         n_bytes = max(needed, default=0)
         if self.rooms[thread].nbytes < n_bytes:
@@ -155,6 +161,7 @@ class PairedBatch:
                 raise ValueError(f"ids must be from 0 to {n_tokens - 1}")
         if model.padding in read or model.padding in expected:
             raise ValueError(f"a sentence holds no padding, which is {model.padding}")
+        self.n_tokens = len(read) + len(expected)
         self.longest = int(max(np.diff(one).max(initial=0) for one in self.firsts))
         if model.longest is not None and self.longest > model.longest:
             raise UserError(
