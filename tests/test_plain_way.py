@@ -10,7 +10,7 @@ import pytest
 from random_models import needs_engine
 
 ROOT = Path(__file__).parent.parent
-MOST_FILES, MOST_LINES = 85, 13_580
+MOST_FILES, MOST_LINES = 85, 13_600
 """With default flags, nothing in the cache, and the C of the compiled search. A change that needs
 more has put a side room on the way, or owes a reason. Three files and 650 lines of Python hand a
 batch to the compiled training step, which makes two to three times as many updates in a budget as
