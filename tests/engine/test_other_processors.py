@@ -1,0 +1,43 @@
+"""Products on processors that this machine is not: compiled by zig, run by qemu where both are."""
+
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from headway.engine.building import SOURCES
+
+EMULATOR = shutil.which("qemu-aarch64")
+FLAGS = "-target aarch64-linux-none -ffreestanding -fno-builtin -nostdlib -static -std=gnu11 -O1".split()
+HEADERS = {
+    "math.h": "#define INFINITY __builtin_inff()\n",
+    "string.h": "#include <stddef.h>\nvoid *memcpy(void *, const void *, size_t);\n"
+    "void *memset(void *, int, size_t);\n",
+}
+"""All that the engine's headers ask of a C library there."""
+
+pytestmark = [
+    pytest.mark.skipif(find_spec("ziglang") is None, reason="ziglang is not installed"),
+    pytest.mark.skipif(EMULATOR is None, reason="qemu-user is not installed"),
+]
+
+
+@pytest.mark.parametrize(
+    ("features", "status"),
+    [("", 4 + 2), ("+dotprod", 4 + 2), ("+dotprod+i8mm+bf16", 4 + 2 + 1)],
+)
+def test_products_of_whole_numbers_are_exact_on_arm(
+    tmp_path: Path, features: str, status: int
+) -> None:
+    """The status: floats in a vector, 2 for instructions for int8, 1 for those for bfloat16."""
+    for name, text in HEADERS.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    file = Path(__file__).with_name("products.c")
+    compiler = [sys.executable, "-m", "ziglang", "cc", f"-mcpu=generic{features}"]
+    places = [f"-I{tmp_path}", f"-I{SOURCES}", str(file), "-o", str(tmp_path / "products")]
+    subprocess.run([*compiler, *FLAGS, *places], check=True)
+    done = subprocess.run([str(EMULATOR), "-cpu", "max", str(tmp_path / "products")], check=False)
+    assert done.returncode == status
