@@ -11,7 +11,8 @@ import pytest
 from headway.engine.building import SOURCES
 
 EMULATOR = shutil.which("qemu-aarch64")
-FLAGS = "-target aarch64-linux-none -ffreestanding -fno-builtin -nostdlib -static -std=gnu11 -O1".split()
+TARGET = ("-target", "aarch64-linux-none", "-ffreestanding", "-nostdlib", "-static")
+FLAGS = (*TARGET, "-fno-builtin", "-std=gnu11", "-O1")
 HEADERS = {
     "math.h": "#define INFINITY __builtin_inff()\n",
     "string.h": "#include <stddef.h>\nvoid *memcpy(void *, const void *, size_t);\n"
