@@ -10,6 +10,7 @@ from dataclasses import replace
 from headway.core.errors import ConfigError
 from headway.core.optimizer import load_weights
 from headway.operations.time_budget import PlannedTraining
+from headway.runs.settings import presets_of_type
 from headway.runs.task_spec import Run, Sizes
 
 PAIRS = "pairs"
@@ -27,7 +28,8 @@ def fit_short(run: Run, training: PlannedTraining) -> PlannedTraining:
     another type than the usual one, of which none of this was measured.
     """
     given = run.given.get("training", {})
-    if not run.spec.begun_at_pairs or run.settings.model_type != run.spec.default_model:
+    usual = presets_of_type(run.spec, run.spec.default_model)
+    if not run.spec.begun_at_pairs or run.preset not in usual:
         return training
     if "batch_tokens" not in given:
         every = training.checkpoint_every * (1 if "checkpoint_every" in given else SMALLER)
