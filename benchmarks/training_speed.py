@@ -225,18 +225,20 @@ def matrix_rate(
     x, weight = torch.randn(n_rows, d_model), torch.randn(d_ff, d_model)
     some, other = x.to(dtype), weight.to(dtype)
     library = engine_library()
+    times = max(1, 10**9 // (n_rows * d_model * d_ff))  # a thread is not begun for nothing
     matrix = packed(weight.numpy(), np.zeros(d_ff, np.float32), library.panel, precision)
     rooms = [(x.numpy(), zeros(n_rows, d_ff), aligned(4 * x.numel()), zeros(n_rows))
              for _ in range(threads)]  # fmt: skip
 
     def product(thread: int) -> None:
         places = [room.ctypes.data for room in rooms[thread]]
-        library.library.headway_product(matrix.structure, n_rows, *places)
+        for _ in range(times):
+            library.library.headway_product(matrix.structure, n_rows, *places)
 
     with ThreadPoolExecutor(threads) as pool:
         ways: tuple[tuple[int, Callable[[], object]], ...] = (
             (1, lambda: torch.mm(some, other.T)),
-            (threads, lambda: [*pool.map(product, range(threads))]),
+            (threads * times, lambda: [*pool.map(product, range(threads))]),
         )
         least_s = [min(seconds_of(way, clock) for _ in range(30)) / n for n, way in ways]
     return 2 * n_rows * d_model * d_ff / min(least_s)
