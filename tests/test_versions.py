@@ -13,7 +13,7 @@ def test_it_names_the_engine_or_why_there_is_none(
     assert main(["--version", "--verbose"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("headway ")
-    assert lines[2].startswith(("engine: native (compiled here, ", "engine: torch: "))
+    assert lines[2].startswith(("engine: native (compiled here by ", "engine: torch: "))
 
     def absent() -> None:
         raise NoEngineError("there is no C compiler (cc, gcc or clang)")

@@ -27,7 +27,7 @@ QUOTED = re.compile(r"""["“]([A-Z][A-Za-z' ,]+[.?])["”]""")
 NOT_ITS_OWN = {
     "She doesn't like soccer.", "Dog a runs.", "A zebra sings.", "Good morning.", "An engine.",
     "He ate an apple.", "He ate an apple and a pear .", "Apple released a new iPod .",
-    "Who wrote Hamlet?",
+    "Who wrote Hamlet?", "Tom came over to my house for dinner yesterday.", "He has strange ideas.",
 }  # fmt: skip
 """Of other runs; what a language model is to find odd; and a word that it does not know."""
 FILES = {"README.md", "checks.json", "config.toml", "model.safetensors", "tokenizer.json"}

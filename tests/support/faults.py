@@ -323,7 +323,14 @@ def _link(name: str, target: str) -> Harm:
 
 
 def _cut(name: str, share: float) -> Harm:
-    return lambda run: os.truncate(run / name, int((run / name).stat().st_size * share))
+    def harm(run: Path) -> None:
+        data = (run / name).read_bytes()
+        at = int(len(data) * share)
+        if name.endswith(".toml"):  # whole lines would be settings: it ends within a name
+            at = data.index(b"\n", at) + 3
+        os.truncate(run / name, at)
+
+    return harm
 
 
 def _grown(name: str, n_bytes: int) -> Harm:

@@ -76,6 +76,8 @@ def left_to_torch(run: Run, model: nn.Module, task: Any) -> str:
         return "torch compiles its layers"
     if training.freeze or training.lora_rank or training.layer_decay < 1:
         return "not all weights learn alike"
+    if run.folder.data.exists() and "losses_by" not in run.folder.record():
+        return "it was begun so by an earlier version"
     if type(task).loss is not TranslationTask.loss:
         return "its batches have a loss of their own"
     return unsupported_training(model, run.runtime.device) or (CHANGED if has_hooks(model) else "")

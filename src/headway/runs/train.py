@@ -122,6 +122,7 @@ def write_record(
         **data.record(),
         **(noted or {}),
         "parent": parent and {"run": str(parent.folder.path), "sha256": parent.sha256},
+        "losses_by": "the compiled engine, where it can",  # earlier runs: by torch
         "versions": {"headway": __version__, **{name: version(name) for name in names}},
         "machine": machine(),
     }
