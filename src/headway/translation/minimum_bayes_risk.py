@@ -16,7 +16,7 @@ MOST = 200
 """Candidates, as of a beam."""
 SCALE = 0.5
 """The exponent of the probabilities of a beam's candidates, which are too sharp as they are
-(Tromble et al. 2008 scale them, too); found on validation pairs, see docs/results.md."""
+(Tromble et al. 2008 scale them, too); found on validation pairs, see docs/lab-notes.md."""
 
 
 def decide_by_mbr(translator: TextTranslator, n_candidates: int) -> None:
