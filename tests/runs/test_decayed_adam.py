@@ -1,18 +1,16 @@
 """Weight decay beside torch's AdamW, and in a run that is stopped."""
 
-import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from everyday_run import command, left_behind, train, write_corpus
+from everyday_run import check_stopped_and_resumed, write_corpus
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
 from headway.operations.time_budget import PlannedTraining
 from headway.runs.decayed_adam import DecayedAdam
-from headway.translation.corpus_task import CorpusTask
 
 
 class Small(nn.Module):
@@ -70,23 +68,8 @@ def test_in_bfloat16_the_masters_decay_by_less_than_it_can_hold() -> None:
 def test_a_run_stopped_and_resumed_equals_never_stopping(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files, flag = write_corpus(tmp_path, 100), "--training.weight-decay=1"
-    whole = train(files, tmp_path / "whole", flag)
-    assert whole.status == 0, whole.err
-    next_batch, calls = CorpusTask.next_batch, list[int]()
-
-    def interrupted(task: CorpusTask) -> Any:
-        calls.append(1)
-        if len(calls) == 6:
-            signal.raise_signal(signal.SIGINT)
-        return next_batch(task)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(CorpusTask, "next_batch", interrupted)
-        assert train(files, tmp_path / "stopped", flag).status == 130
-    again = command("train", "--out", str(tmp_path / "stopped"), "--resume")
-    assert again.status == 0, again.err
-    assert left_behind(tmp_path / "stopped") == left_behind(tmp_path / "whole")
+    files = write_corpus(tmp_path, 100)
+    check_stopped_and_resumed(files, tmp_path, monkeypatch, "--training.weight-decay=1")
 
 
 @pytest.mark.parametrize(

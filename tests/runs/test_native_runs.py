@@ -1,16 +1,12 @@
 """`headway train` by the compiled engine: said, refused, stopped, shared by processes."""
 
-import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
-from everyday_run import FLAGS, command, left_behind, train, write_corpus
+from everyday_run import FLAGS, check_stopped_and_resumed, command, train, write_corpus
 from random_models import needs_engine
 from safetensors.torch import load_file
-
-from headway.translation.corpus_task import CorpusTask
 
 pytestmark = [needs_engine, pytest.mark.usefixtures("torch_settings_restored")]
 
@@ -32,22 +28,8 @@ def test_it_is_said_once_and_stands_in_the_card(tmp_path):
 
 
 def test_a_run_stopped_by_a_signal_goes_on_to_the_same_end(tmp_path, monkeypatch):
-    files, flag = write_corpus(tmp_path), "--runtime.engine=native"
-    assert train(files, tmp_path / "whole", flag).status == 0
-    next_batch, calls = CorpusTask.next_batch, list[int]()
-
-    def interrupted(task: CorpusTask) -> Any:
-        calls.append(1)
-        if len(calls) == 7:
-            signal.raise_signal(signal.SIGINT)
-        return next_batch(task)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(CorpusTask, "next_batch", interrupted)
-        assert train(files, tmp_path / "stopped", flag).status == 130
-    again = command("train", "--out", str(tmp_path / "stopped"), "--resume")
-    assert again.status == 0, again.err
-    assert left_behind(tmp_path / "stopped") == left_behind(tmp_path / "whole")
+    files = write_corpus(tmp_path)
+    check_stopped_and_resumed(files, tmp_path, monkeypatch, "--runtime.engine=native")
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,17 @@ It learns next to nothing: the tests that use it look at what is written, not at
 import contextlib
 import io
 import json
+import signal
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pytest
 
 from headway.cli import main
 from headway.core.config import merge
 from headway.core.run_folder import RunFolder
 from headway.demo import generate
+from headway.translation.corpus_task import CorpusTask
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "text": {"vocabulary_size": 700},
@@ -96,3 +100,24 @@ def left_behind(run: Path) -> dict[str, Any]:
         "weights": (last / "weights.safetensors").read_bytes(),
         "optimizer": (last / "resume.safetensors").read_bytes(),
     }
+
+
+def check_stopped_and_resumed(
+    files: tuple[Path, Path], folder: Path, monkeypatch: pytest.MonkeyPatch, flag: str
+) -> None:
+    """A translator's training that Ctrl-C stops in its seventh update goes on to the same end."""
+    assert train(files, folder / "whole", flag).status == 0
+    next_batch, calls = CorpusTask.next_batch, list[int]()
+
+    def interrupted(task: CorpusTask) -> Any:
+        calls.append(1)
+        if len(calls) == 7:
+            signal.raise_signal(signal.SIGINT)
+        return next_batch(task)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CorpusTask, "next_batch", interrupted)
+        assert train(files, folder / "stopped", flag).status == 130
+    again = command("train", "--out", str(folder / "stopped"), "--resume")
+    assert again.status == 0, again.err
+    assert left_behind(folder / "stopped") == left_behind(folder / "whole")
