@@ -341,10 +341,7 @@ def say_length(
         f"({seen / sizes.per_pass:.1f} times through the corpus): {why}; at {speed:,.0f} {unit}/s "
         f"that takes about {(takes_s + n_validations * pace.validation_s) / 60:.0f} min"
     )
-    if (
-        seen < min(LEAST_PASSES * sizes.per_pass, LEAST_SEEN)
-        and not run.settings.training.init_from
-    ):
+    if teaches_nothing(sizes, seen) and not run.settings.training.init_from:
         from headway.runs.short_budgets import hopeless  # a side room
 
         for line in hopeless(sizes, seen, unit, speed, smaller_presets(run)):
