@@ -99,8 +99,8 @@ class Translator:
         if isinstance(run, list | tuple):
             from headway.translation.ensembles import load_ensemble  # a side room
 
-            alone = partial(cls.load, device=device, codes=codes, engine="torch")
-            return load_ensemble(run, alone, cls, engine, precision)
+            how: Any = {"codes": codes, "precision": precision, "engine": engine, "say": say}
+            return load_ensemble(run, partial(cls.load, device=device, **how), cls, engine, say)
         opened, folder = open_run(SPEC, run, device=device, training=False), open_folder(run)
         model = cast(StepDecoder, opened.model)
         checks, terms = folder.table(folder.checks) if folder.checks.exists() else {}, None

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 from everyday_run import Finished, command
+from random_models import needs_engine
 
 from headway.core.errors import ConfigError
+from headway.core.run_folder import RunFolder
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -127,8 +129,8 @@ def test_what_does_not_go_with_mbr_is_refused(everyday_run, text, given, expecte
     [
         (["--shortlist", 50], "--shortlist is learned for one run; got 2"),
         (["--shards", "--out", "x"], "shards are translated with one run"),
-        (["--precision", "int8"], "searched together by torch, in fp32"),
-        (["--runtime.engine", "native"], "searched together by torch, in fp32"),
+        (["--runtime.engine", "ctranslate2"], "by the compiled engine or by torch"),
+        (["--runtime.engine", "torch", "--precision", "int8"], "the engine is torch"),
     ],
 )
 def test_what_does_not_go_with_several_runs_is_refused(
@@ -138,6 +140,49 @@ def test_what_does_not_go_with_several_runs_is_refused(
     assert finished.status == 2
     assert expected in finished.err
     assert finished.out == ""
+
+
+@needs_engine
+def test_the_compiled_engine_writes_what_torch_writes(everyday_run, other_run, text):
+    native, torchs = (
+        translate(everyday_run, other_run, text, "--runtime.engine", engine, "--scores")
+        for engine in ("native", "torch")
+    )
+    assert native.status == 0, native.err
+    for line, other in zip(native.out.split("\n"), torchs.out.split("\n"), strict=True):
+        *score, written = line.split("\t")
+        *torchs_score, torchs_text = other.split("\t")
+        assert written == torchs_text
+        assert list(map(float, score)) == pytest.approx(list(map(float, torchs_score)), abs=1e-3)
+
+
+@needs_engine
+def test_products_are_in_the_precision_that_all_runs_have(
+    everyday_run, other_run, tmp_path, monkeypatch
+):
+    measured = changed(everyday_run, tmp_path / "measured", 2)
+    RunFolder(measured).precision.write_text("{}", encoding="utf-8")
+    monkeypatch.setattr("headway.translation.engines.quickest", lambda *_: "int8")
+    found, said = {}, list[str]()
+    for runs in ([measured, other_run], [measured, measured]):
+        translator = Translator.load(runs, device="cpu", precision="auto", say=said.append)
+        assert isinstance(translator.translate(LINES[0]), str)
+        search = translator.search
+        found[runs[1]] = search.choice.precision, search.engine.packed.precision
+    assert found == {other_run: ("fp32", "fp32"), measured: ("int8", "int8")}
+    assert [line for line in said if "together they have fp32" in line] == said[:1]
+
+
+@pytest.mark.parametrize("more", [[], ["in.en"], ["in.en", "--out", "new"]])
+def test_a_folder_that_is_not_there_is_named(everyday_run, other_run, more, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in.en").write_text("He sings.\n", encoding="utf-8")
+    for runs in ([everyday_run], [everyday_run, other_run]):
+        finished = translate(*runs, "runs/misspelt", *more)
+        assert finished.status == 2
+        assert "another run's folder, or a file; there is no runs/misspelt." in finished.err
+        assert finished.out == ""
+    assert not Path("new").exists()
 
 
 def test_runs_of_other_vocabularies_are_refused(everyday_run, text):
@@ -150,8 +195,6 @@ def test_runs_of_other_vocabularies_are_refused(everyday_run, text):
 
 def test_runs_of_other_languages_are_refused(everyday_run, other_run, tmp_path):
     import shutil
-
-    from headway.core.run_folder import RunFolder
 
     turned = tmp_path / "turned"
     shutil.copytree(other_run, turned)

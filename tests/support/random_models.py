@@ -42,17 +42,24 @@ def _config(draw: st.DrawFn, alike: bool) -> PositionedConfig:
 
 
 @st.composite
-def models(draw: st.DrawFn, *, alike: bool = False) -> Transformer:
+def models(draw: st.DrawFn, *, alike: bool = False, n_tokens: int = 0) -> Transformer:
     """With biases and norms that are not as they are born, and any sharpness; `alike`: keys and
-    values of one size."""
+    values of one size; of `n_tokens`, any for 0."""
     torch.manual_seed(draw(st.integers(0, 1 << 20)))
-    n_tokens = draw(st.sampled_from((8, 31, 33, 300)))
+    n_tokens = n_tokens or draw(st.sampled_from((8, 31, 33, 300)))
     model = Transformer(_config(draw, alike), vocabulary_size=n_tokens).eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter) * draw(st.sampled_from((0.02, 0.2))))
         model.output_weight.mul_(draw(st.sampled_from((1, 3))))
     return model
+
+
+def ensembles() -> st.SearchStrategy[list[Transformer]]:
+    """Some models with one vocabulary."""
+    return st.sampled_from((8, 33, 300)).flatmap(
+        lambda n: st.lists(models(n_tokens=n), min_size=1, max_size=3)
+    )
 
 
 @st.composite

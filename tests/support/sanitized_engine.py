@@ -14,13 +14,15 @@ import numpy as np
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_models import LENGTHS, models, searches, small, sources_for
+from random_models import LENGTHS, ensembles, models, searches, small, sources_for
 from sanitizing import SANITIZED
 
 from headway.core.errors import HeadwayError
 from headway.core.hypothesis import SearchRequest
 from headway.core.subwords import SpecialIds
+from headway.decoding.ensemble import EnsembleDecoder
 from headway.engine import building, compiling
+from headway.engine.ensembles import PackedEnsemble
 from headway.engine.feeding import EngineThreads, FedJob
 from headway.engine.packing import KINDS, Packed, aligned, packed, zeros
 from headway.engine.translating import translate
@@ -140,7 +142,34 @@ def main() -> None:
             translate(model, sources, limits, search, threads=threads)
         cases += 1
 
+    @settings(
+        max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
+    @given(
+        st.sampled_from(engines),
+        st.sampled_from(list(KINDS)),
+        ensembles(),
+        searches(),
+        LENGTHS,
+        st.booleans(),
+    )
+    def together(engine, precision, models, how, lengths, look):  # type: ignore[no-untyped-def]
+        """Several models; some outputs begin with what is given."""
+        nonlocal cases
+        sources = [[*ids, 3] for ids in sources_for(models[0], lengths)]
+        limits = [min(len(ids) + how.max_extra_length, 39) for ids in sources]
+        search = SearchRequest(SpecialIds(), how, CPU, want_attention=look)
+        packed, threads = PackedEnsemble(EnsembleDecoder(models), engine, precision), 1 + cases % 3
+        begun = (4,) * (cases % 2)
+        found = translate(packed, sources, limits, search, begun, threads=threads)
+        assert all(one[0].ids[: len(begun)] == list(begun) for one in found)
+        cases += 1
+        if not begun:
+            again = fed(workers, packed, 3 * sources, 3 * limits, search)
+            assert [one[0].ids for one in again] == 3 * [one[0].ids for one in found]
+
     whole()
+    together()
     infinite()
     product()
     workers.close()

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from functools import partial
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.commands.arguments import ready, say
 from headway.commands.translate_options import TranslateOptions
-from headway.core.errors import ConfigError
+from headway.core.errors import ConfigError, DataError
 from headway.core.run_folder import RunFolder
 from headway.filling.steps import Ready
 
@@ -21,9 +22,12 @@ def of_many(
     """What loads the translator of all the runs that are named, which come first, in the place of
     `load`, which calls `ready`; and the other names.
 
-    Raises ConfigError for options that do not go with several runs, or with --mbr.
+    Raises ConfigError for options that do not go with several runs, or with --mbr; DataError where
+    what follows the runs is neither a run nor a file.
     """
     others, files = leading_runs(named)
+    if not told.keep_going:
+        refuse_misspelt(files)
     if told.mbr is not None and told.n_best is not None:
         raise ConfigError(
             f"--mbr tells one translation, of {told.mbr} candidates; got --n-best {told.n_best} as "
@@ -44,6 +48,15 @@ def leading_runs(names: Sequence[str]) -> tuple[list[Path], list[str]]:
     while left and RunFolder(Path(left[0])).config.exists():
         runs.append(Path(left.pop(0)))
     return runs, left
+
+
+def refuse_misspelt(names: Sequence[str]) -> None:
+    """Raise DataError where the first of some names is no file, and by its look none was meant."""
+    if names and not (Path(names[0]).exists() or Path(names[0]).suffix or has_magic(names[0])):
+        raise DataError(
+            f"what follows a run is another run's folder, or a file; there is no {names[0]}. Check "
+            "the name and the folder."
+        )
 
 
 def together(runs: Sequence[Path], shortlist: int | None) -> Path | list[Path]:

@@ -61,7 +61,7 @@ def translate(
     load: Any = partial(
         ready, run or Path(), told.tag, how, flags, names, told.codes, told.shortlist
     )
-    if run and (told.mbr is not None or (named and Path(named[0], "config.toml").exists())):
+    if run and (told.mbr is not None or (named and not Path(named[0]).is_file())):
         from headway.commands.many_models import of_many  # a side room
 
         load, named = of_many(run, named, told, load)

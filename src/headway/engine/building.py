@@ -12,7 +12,6 @@ from headway.engine.levels import LevelError
 
 SOURCES = Path(__file__).parent
 MAIN = SOURCES / "engine.c"
-INSTRUCTIONS = SOURCES / "instructions"
 _pointer, _int, _float, _double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, ctypes.c_double
 
 
@@ -55,7 +54,7 @@ class Model(ctypes.Structure):
         *all_of(_int, "source_positions target_positions"),
         *all_of(_float, "embedding_scale epsilon"),
         *all_of(
-            _pointer, "source_embedding target_embedding source_table target_table output_rows"
+            _pointer, "source_embedding target_embedding source_table target_table output_rows next"
         ),
         *all_of(POINTER(LayerStruct), "encoder decoder"),
         *all_of(Norm, "encoder_norm decoder_norm"),
@@ -105,7 +104,7 @@ def engine_library() -> EngineLibrary:
 def tried() -> EngineLibrary | str:
     """The engine, or why there is none: once a process, as a compiler that fails takes its time."""
     try:
-        sources = [*SOURCES.glob("*.[ch]"), *INSTRUCTIONS.glob("*.h")]
+        sources = [*SOURCES.glob("*.[ch]"), *SOURCES.glob("[ei]*/*.h")]  # ensemble, instructions
         return cached_library("engine", sources, MAIN, loaded)
     except LevelError:
         raise

@@ -23,6 +23,18 @@ INLINE float chunk_maximum(const float *logits, int64_t n) {
     return largest_of(most);
 }
 
+/* More logits of a row, in its sum of exponentials. */
+INLINE void weigh(workspace *w, int64_t r, float highest, const float *logits, int64_t n) {
+    if (highest > w->most[r]) {
+        w->sum[r] *= expf(w->most[r] - highest); /* at first 0 */
+        w->most[r] = highest;
+    }
+    const float most = w->most[r] > -INFINITY ? w->most[r] : 0.0f;
+    vec sums = {0};
+    for (int64_t i = 0; i < n; i += WIDTH) sums += exponential(load(logits + i) - most);
+    w->sum[r] += sum_of(sums);
+}
+
 /* Logits of some tokens for one row, in the order of their ids: of those from `first` on, or of
    `tokens`. */
 typedef struct {
@@ -46,16 +58,7 @@ INLINE int64_t place_of(const some_tokens *some, int32_t token) {
 /* `logits` go on up to a multiple of WIDTH with numbers that can never be chosen. */
 static void gather(const job *j, workspace *w, int64_t r, float *logits, const some_tokens *some) {
     float highest = chunk_maximum(logits, some->n);
-    if (j->want_scores) {
-        if (highest > w->most[r]) {
-            w->sum[r] *= expf(w->most[r] - highest); /* at first 0 */
-            w->most[r] = highest;
-        }
-        const float most = w->most[r] > -INFINITY ? w->most[r] : 0.0f;
-        vec sums = {0};
-        for (int64_t i = 0; i < some->n; i += WIDTH) sums += exponential(load(logits + i) - most);
-        w->sum[r] += sum_of(sums);
-    }
+    if (j->want_scores && !w->next) weigh(w, r, highest, logits, some->n);
     candidate *best = w->best + r * j->beam;
     const int64_t n_written = w->slots[w->row_slot[r]].n_written;
     if (n_written < j->n_beginning) { /* the next token is given */
@@ -138,6 +141,8 @@ static void read_vocabulary(const model *m, const job *j, workspace *w, int64_t 
         for (int64_t r = 0; r < rows; r++) gather(j, w, r, w->logits + r * CHUNK, &some);
     }
 }
+
+#include "ensemble/members.h"
 
 typedef struct {
     float total, log_prob;
@@ -260,7 +265,7 @@ static void admit(const model *m, job *j, workspace *w) {
         rows += n_read;
         w->admitted[n++] = number;
     }
-    if (n) encode(m, j, w, n);
+    for (; n && m; m = m->next, w = w->next) encode(m, j, w, n);
 }
 
 /* Tell which sentences are done. So few bytes are written at once or not at all. */
@@ -283,16 +288,17 @@ void headway_product(const matrix *w, int64_t rows, const float *x, float *y, in
 /* Bytes that `headway_translate` needs, at a multiple of 64. */
 int64_t headway_workspace(const model *m, const job *j) {
     workspace w;
-    return lay_out(m, j, &w, 0);
+    return lay_out_all(m, j, &w, 0);
 }
 
 /* Make that memory ready, once. */
 void headway_prepare(const model *m, const job *j, char *memory) {
     workspace w;
-    lay_out(m, j, &w, memory);
+    lay_out_all(m, j, &w, memory);
     const int64_t live = j->slots * j->beam;
     const int64_t most_rows = live > j->encoded_rows ? live : j->encoded_rows;
-    memset(w.context, 0, (size_t)(most_rows * m->values) * sizeof(float)); /* behind the last head */
+    for (workspace *one = &w; m; m = m->next, one = one->next) /* behind the last head */
+        memset(one->context, 0, (size_t)(most_rows * m->values) * sizeof(float));
     for (int64_t i = 0; i < j->slots; i++) w.slots[i].sentence = -1;
     for (int64_t i = 0; i <= j->longest_output; i++)
         w.penalties[i] = (float)pow((5.0 + (double)i) / 6.0, j->length_penalty);
@@ -310,7 +316,7 @@ void headway_feed(job *j, int64_t entry) {
    goes on with the next call. */
 int64_t headway_translate(const model *m, job *j, char *memory, int64_t steps) {
     workspace w;
-    lay_out(m, j, &w, memory);
+    lay_out_all(m, j, &w, memory);
     news done[NEWS_AT_ONCE];
     int64_t n_free = 0;
     for (int64_t i = 0; i < j->slots; i++) n_free += w.slots[i].sentence < 0;
@@ -325,16 +331,14 @@ int64_t headway_translate(const model *m, job *j, char *memory, int64_t steps) {
         for (int64_t number = 0; number < j->slots; number++) {
             const slot *s = w.slots + number;
             n_free += s->sentence < 0;
-            for (int64_t i = 0; s->sentence >= 0 && i < s->n_live; i++, rows++) {
-                w.row_slot[rows] = (int32_t)number;
-                w.row_place[rows] = (int32_t)i;
-                embed(m, m->target_embedding, m->target_table, s->last[i], s->n_written,
-                      w.x + rows * m->width);
-            }
+            for (int64_t i = 0; s->sentence >= 0 && i < s->n_live; i++, rows++)
+                w.row_slot[rows] = (int32_t)number, w.row_place[rows] = (int32_t)i;
         }
         if (!rows) return 1;
-        decode(m, j, &w, rows);
-        read_vocabulary(m, j, &w, rows, w.x);
+        if (m->next)
+            decode_together(m, j, &w, rows);
+        else
+            decode(m, j, &w, rows), read_vocabulary(m, j, &w, rows, w.x);
         for (int64_t number = 0, first = 0; number < j->slots; number++) {
             if (w.slots[number].sentence < 0) continue;
             const int64_t next = first + w.slots[number].n_live;

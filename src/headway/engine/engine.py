@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import nn
@@ -20,9 +20,11 @@ from headway.core.runtime import ProductPrecision, available_cores
 from headway.core.search import METHODS
 from headway.core.transformer import Transformer
 from headway.corpora.cache_place import silent
+from headway.decoding.ensemble import EnsembleDecoder
 from headway.decoding.forced import without_prefix
 from headway.engine.building import engine_library
 from headway.engine.compiling import NoEngineError
+from headway.engine.ensembles import PackedEnsemble
 from headway.engine.packing import Packed
 from headway.engine.shortlist import Shortlist, opened
 from headway.engine.translating import translate
@@ -33,10 +35,10 @@ CHANGED = "parts of it are not as they were built, or something looks into them"
 
 
 class NativeEngine:
-    """Searches with a copy of a Transformer's weights; a `headway.translation.decoding.Engine`."""
+    """Searches with a copy of a model's weights; a `headway.translation.decoding.Engine`."""
 
     def __init__(
-        self, model: Transformer, packed: Packed, leave: Callable[[str], None] = silent
+        self, model: StepDecoder, packed: Packed, leave: Callable[[str], None] = silent
     ) -> None:
         """`leave` hears why searches are left to torch; it may refuse that."""
         self.model, self.packed, self.leave = model, packed, leave
@@ -48,7 +50,7 @@ class NativeEngine:
         """See `Engine`. Of a decoder that is another, or has a hook by now, nothing is found."""
         results: list[list[Hypothesis]] = [[] for _ in sources]
         plain, beginning, shortlist = unwrapped(decoder)
-        if reason := self._foreign(plain) or beyond(request.settings):
+        if reason := self._foreign(plain, shortlist) or beyond(request.settings):
             if reason != self.left:
                 self.leave(reason)
             self.left = reason
@@ -77,10 +79,13 @@ class NativeEngine:
             results[i] = each
         return results
 
-    def _foreign(self, decoder: StepDecoder) -> str:
+    def _foreign(self, decoder: StepDecoder, shortlist: Shortlist | None) -> str:
         if decoder is not self.model:
             return "the model is another than was prepared"
-        return CHANGED if self.model._forward_hooks or self.model._forward_pre_hooks else ""
+        if shortlist is not None and type(decoder) is EnsembleDecoder:
+            return "an ensemble has no shortlist"
+        models: Sequence[Any] = getattr(decoder, "members", [decoder])
+        return CHANGED if any(m._forward_hooks or m._forward_pre_hooks for m in models) else ""
 
 
 def prepare(
@@ -94,9 +99,9 @@ def prepare(
     plain = unwrapped(decoder)[0]
     if reason := unsupported(plain, device):
         return reason
-    model = cast(Transformer, plain)
     try:
-        return NativeEngine(model, Packed(model, engine_library(), precision), leave)
+        pack: Any = Packed if type(plain) is Transformer else PackedEnsemble
+        return NativeEngine(plain, pack(plain, engine_library(), precision), leave)
     except NoEngineError as error:
         return str(error)
 
@@ -105,6 +110,8 @@ def unsupported(decoder: StepDecoder, device: torch.device, *, training: bool = 
     """Why the engine cannot do this model, or cannot go on `training` it; nothing if it can."""
     if device.type != "cpu":
         return f"the model is on {device.type}"
+    if type(decoder) is EnsembleDecoder:
+        return next((why for one in decoder.members if (why := unsupported(one, device))), "")
     if type(decoder) is not Transformer:
         return f"{type(decoder).__name__} is no plain Transformer"
     config = decoder.config

@@ -263,9 +263,13 @@ static void look_across(const model *m, const job *j, workspace *w, int64_t n, i
     }
 }
 
-/* One more token of each of `rows` live hypotheses, embedded in `w->x`, up to what is multiplied
-   with the vocabulary. */
+/* One more token of each of `rows` live hypotheses, up to what is multiplied with the vocabulary. */
 static void decode(const model *m, const job *j, workspace *w, int64_t rows) {
+    for (int64_t r = 0; r < rows; r++) {
+        const slot *s = w->slots + w->row_slot[r];
+        embed(m, m->target_embedding, m->target_table, s->last[w->row_place[r]], s->n_written,
+              w->x + r * m->width);
+    }
     for (int64_t n = 0; n < m->decoder_layers; n++) {
         const layer *l = m->decoder + n;
         const float *x = read_by(m, &l->around_self, rows, w);

@@ -18,7 +18,7 @@ typedef struct {
 
 enum { RELU, GELU, SWIGLU, SWISH, GELU_TANH };
 
-typedef struct {
+typedef struct model {
     int64_t d_model, width;    /* numbers of a position; with zeros up to a multiple of PANEL */
     int64_t heads, key, value; /* sizes of one head, padded to a multiple of WIDTH */
     int64_t keys, values;      /* of all heads, padded to a multiple of PANEL */
@@ -31,6 +31,7 @@ typedef struct {
     const float *source_embedding, *target_embedding; /* [n_tokens][width] */
     const float *source_table, *target_table;         /* [positions][width], or none */
     const float *output_rows;                         /* the vocabulary's weights, [n_tokens][width] */
+    const struct model *next;                         /* of an ensemble, which shares n_tokens */
     const layer *encoder, *decoder;
     norm encoder_norm, decoder_norm; /* at the end of a stack that norms first */
     matrix vocabulary;
@@ -99,7 +100,8 @@ typedef struct {
     int32_t token;
 } candidate;
 
-typedef struct {
+typedef struct workspace {
+    struct workspace *next; /* of an ensemble's next member */
     float *x, *normed, *projected, *context, *inner, *result; /* [rows][..] */
     float *weights;                                           /* of one row's attention */
     const float **seen, **seen_next;

@@ -19,7 +19,10 @@ from headway.engine.levels import possible_levels
 PACKAGED = Path(__file__).parent / "libraries"
 CONTENTS = "contents.json"
 LIBRARIES = {
-    "engine": ("engine/engine.c", ["engine/*.[ch]", "engine/instructions/*.h"]),
+    "engine": (
+        "engine/engine.c",
+        ["engine/*.[ch]", "engine/instructions/*.h", "engine/ensemble/*.h"],
+    ),
     "training": ("engine/training_step/step.c", ["engine/**/*.h", "engine/training_step/step.c"]),
     "nearest": ("vectors/nearest.c", ["vectors/nearest.c"]),
     "word2vec": (

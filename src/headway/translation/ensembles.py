@@ -9,12 +9,14 @@ import torch
 
 from headway.core.errors import ConfigError
 from headway.core.interfaces import StepDecoder
-from headway.core.runtime import EngineName, Precision
+from headway.core.runtime import EngineName
 from headway.core.subwords import Subwords
 from headway.decoding.ensemble import EnsembleDecoder
 from headway.localization.placeholders.own_codes import Patterns
 from headway.operations.argument_types import paths
 from headway.runs.settings import Settings
+from headway.runs.task_spec import Say
+from headway.translation.decoding import EngineChoice, EngineSearch
 from headway.translation.processors import RunProcessors
 
 
@@ -29,6 +31,7 @@ class EnsembleMember(Protocol):
     checks: Mapping[str, Any]
     own_codes: Patterns
     processors: RunProcessors
+    search: EngineSearch
 
 
 Member = TypeVar("Member", bound=EnsembleMember)
@@ -39,20 +42,20 @@ def load_ensemble(
     load: Callable[[Path], Member],
     make: Callable[..., Member],
     engine: EngineName,
-    precision: Precision,
+    say: Say,
 ) -> Member:
-    """A translator that torch searches with the mean of the runs' models. All else is the first
-    run's: how it searches, terms, confidences.
+    """A translator that searches with the mean of the runs' models. All else is the first run's:
+    how it searches, terms, confidences. Products have the precision that all of them have, or fp32.
 
     Raises:
-        ConfigError: another engine or precision is asked for, there is no run, or they do not go
-            together: `refuse_strangers`.
+        ConfigError: CTranslate2 is asked for, there is no run, or they do not go together:
+            `refuse_strangers`.
     """
     named = paths(runs, "run")
-    if engine not in ("auto", "torch") or precision not in ("auto", "fp32"):
+    if engine == "ctranslate2":
         raise ConfigError(
-            "several runs are searched together by torch, in fp32; got the engine "
-            f"{engine}, the precision {precision}. Leave them out, or name one run."
+            "several runs are searched together by the compiled engine or by torch; got the engine "
+            "ctranslate2. Leave it out, or name one run."
         )
     if not named:
         raise ConfigError("an ensemble is of one run or more; got none. Name a run.")
@@ -65,10 +68,16 @@ def load_ensemble(
         data=replace(first.settings.data, max_length=min(longest, default=0)),
         text=replace(first.settings.text, own_codes=()),  # they are among first.own_codes
     )
-    return make(
+    found = make(
         EnsembleDecoder([one.model for one in members]), first.subwords, settings, first.device,
         first.checks, first.own_codes, first.processors.own_terms,
     )  # fmt: skip
+    precisions = {one.search.choice.precision for one in members}
+    if len(precisions) > 1:
+        say("headway: not all of the runs have products in fewer bits: together they have fp32's")
+        precisions = {"fp32"}
+    found.search.choice = EngineChoice(engine, precisions.pop(), say)
+    return found
 
 
 def refuse_strangers(runs: Sequence[Path], members: Sequence[EnsembleMember]) -> None:
