@@ -58,7 +58,7 @@ def models(draw: st.DrawFn, *, alike: bool = False, n_tokens: int = 0) -> Transf
 def ensembles() -> st.SearchStrategy[list[Transformer]]:
     """Some models with one vocabulary."""
     return st.sampled_from((8, 33, 300)).flatmap(
-        lambda n: st.lists(models(n_tokens=n), min_size=1, max_size=3)
+        lambda n: st.lists(models(n_tokens=n), min_size=2, max_size=3)
     )
 
 
