@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from pathlib import Path
+from statistics import mean
 from typing import Any, NamedTuple
 
 from headway import Translator
@@ -99,12 +101,24 @@ def facts(run: Path) -> dict[str, Any]:
         "checkpoint_every": training["checkpoint_every"],
         "updates": log[-1]["step"],
         "training_s": round(log[-1]["time_s"]),
+        "updating_s": round(updating_s(log)),
         "target_tokens": log[-1]["target_tokens"],
         "best_valid_bleu": max(line["bleu"] for line in log if "bleu" in line),
         "settings": {
             name: sections[name] for name in ("text", "model", "training", "decoding", "runtime")
         },
     }
+
+
+def updating_s(log: Sequence[Mapping[str, Any]]) -> float:
+    """Seconds that the updates took: what one takes where nothing is validated, times all."""
+    validated = {line["step"] for line in log if "valid_loss" in line}
+    each = [
+        (after["time_s"] - line["time_s"]) / (after["step"] - line["step"])
+        for line, after in pairwise(line for line in log if "loss" in line)
+        if after["step"] > line["step"] and line["step"] not in validated
+    ]
+    return float(log[-1]["step"]) * mean(each) if each else 0.0
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,8 @@ def main() -> int:
     rows, shown = score_run(corpus, asked.data, folder)
     of_run = runs.facts(folder)
     print(f"\n{asked.corpus}, seed {of_run['seed']}, {of_run['updates']:,} updates, "
-          f"{of_run['training_s'] / 60:.1f} min\n\n{scores_table(rows)}\n")  # fmt: skip
+          f"{of_run['training_s'] / 60:.1f} min, {of_run['updating_s'] / 60:.1f} of them updates"
+          f"\n\n{scores_table(rows)}\n")  # fmt: skip
     translations: Path = asked.record.with_name(f"{asked.corpus}.{folder.resolve().name}.md")
     figures = {"corpus": asked.corpus, **of_run, "scores": [asdict(row) for row in rows]}
     record.write(asked.record, "translation_quality", seeds=[of_run["seed"]], figures=figures)
