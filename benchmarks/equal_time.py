@@ -280,7 +280,7 @@ def newest_of_eole(model: Path) -> Path:
 def average(model: Path) -> None:
     """The mean of the checkpoints that JoeyNMT kept, as its scripts/average_checkpoints.py does."""
     kept = [path for path in model.glob("*.ckpt") if path.stem.isdigit()]
-    states = [torch.load(path, "cpu", weights_only=False)["model_state"] for path in kept]
+    states = [torch.load(path, "cpu", weights_only=True)["model_state"] for path in kept]
     weights = {
         name: torch.stack([state[name] for state in states]).mean(0)
         if value.is_floating_point()

@@ -1,6 +1,8 @@
 """Every test: shapes checked, warnings are errors, one seed, few threads, a cache of its own."""
 
+import gc
 import getpass
+import itertools
 import os
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +19,7 @@ from shape_checks import SHAPED
 # Of files that have none mypy's checks must do: others cost the suite half of its time.
 install_import_hook([f"headway.{name}" for name in SHAPED], "shape_checks.checked")
 
+NUMBERS = itertools.count()
 # Where several processes share the tests, each has one thread.
 THREADS = 1 if "PYTEST_XDIST_WORKER" in os.environ else 2
 os.environ.setdefault("OMP_NUM_THREADS", str(THREADS))
@@ -45,10 +48,23 @@ def same_random_numbers() -> None:
     torch.manual_seed(1)
 
 
+def pytest_collection_finish() -> None:
+    """What was imported is never garbage: a service, which looks for garbage whenever it unloads a
+    run, would look through all of it, a second each time."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("caches")
+
+
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_cache(caches: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Encoded corpora never reach the user's cache."""
-    cache = tmp_path_factory.mktemp("cache")
+    cache = caches / str(next(NUMBERS))  # pytest's own way reads the names of all before it
+    cache.mkdir(mode=0o700)
     monkeypatch.setenv("HEADWAY_CACHE", str(cache))
     return cache
 

@@ -7,7 +7,6 @@ train, stop, go on, and are used. If this needs more than a line, the house has 
 import dataclasses
 import itertools
 import json
-import signal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ import letters
 import parrot
 import pytest
 import torch
-from everyday_run import FLAGS, Finished, command, left_behind
+from everyday_run import FLAGS, Finished, check_stopped_and_resumed, command
 from safetensors.torch import load_file
 from shouting import ShoutingCheck
 
@@ -47,18 +46,6 @@ def added(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(CHECKS, ShoutingCheck, lambda of: ShoutingCheck(of.log))
 
 
-def interrupt(monkeypatch: pytest.MonkeyPatch, task: type, at_update: int) -> None:
-    next_batch, calls = task.next_batch, []  # type: ignore[attr-defined]
-
-    def interrupted(self: Any) -> Any:
-        calls.append(1)
-        if len(calls) == at_update:
-            signal.raise_signal(signal.SIGINT)
-        return next_batch(self)
-
-    monkeypatch.setattr(task, "next_batch", interrupted)
-
-
 # -- a model ----------------------------------------------------------------------------------
 
 BAG_FLAGS = [flag for flag in FLAGS if not flag.startswith("--model.")]
@@ -72,19 +59,12 @@ def train_bag(files: tuple[Path, Path], run: Path, *flags: str) -> Finished:
 def test_an_added_model_trains_stops_goes_on_and_translates(everyday_files, tmp_path, monkeypatch):
     assert isinstance(bag.Bag(bag.BagConfig(), vocabulary_size=9), StepDecoder)
     assert isinstance(bag.Bag(bag.BagConfig(), vocabulary_size=9), Seq2Seq)
-    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
-    finished = train_bag(everyday_files, whole)
-    assert finished.status == 0, finished.err
+    finished = check_stopped_and_resumed(
+        lambda run: train_bag(everyday_files, run), tmp_path, monkeypatch
+    )
+    whole = tmp_path / "whole"
     assert "preset" not in finished.err  # they are the Transformer's
     assert RunFolder(whole).settings()["model"] == {"type": "bag", "d_model": 16}
-    with monkeypatch.context() as patch:
-        from headway.translation.corpus_task import CorpusTask
-
-        interrupt(patch, CorpusTask, at_update=6)
-        assert train_bag(everyday_files, stopped).status == 130
-    again = command("train", "--out", str(stopped), "--resume")
-    assert again.status == 0, again.err
-    assert left_behind(stopped) == left_behind(whole)
     translator = Translator.load(whole, device="cpu")
     texts = [source for source, _ in generate(3, seed=5)]
     for beam in (1, 2):
@@ -123,22 +103,14 @@ def train_letters(run: Path, *flags: str) -> Finished:
     return command("train", "--task", "letters", "--out", str(run), *LETTER_FLAGS, *flags)
 
 
-def all_but_times(run: Path) -> dict[str, Any]:
-    log = [{k: v for k, v in line.items() if k != "time_s"} for line in RunFolder(run).read_log()]
-    return {"log": log, "model": (run / "model.safetensors").read_bytes()}
-
-
 def test_an_added_task_trains_stops_goes_on_and_is_used(corpus, tmp_path, monkeypatch):
-    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
-    finished = train_letters(whole, "--data.corpus", str(corpus))
-    assert finished.status == 0, finished.err
-    with monkeypatch.context() as patch:
-        interrupt(patch, letters.LettersTask, at_update=5)
-        assert train_letters(stopped, "--data.corpus", str(corpus)).status == 130
-    again = command("train", "--out", str(stopped), "--resume")  # the run says its task
-    assert again.status == 0, again.err
-    assert "goes on from step 5" in again.err
-    assert all_but_times(stopped) == all_but_times(whole)
+    check_stopped_and_resumed(
+        lambda run: train_letters(run, "--data.corpus", str(corpus)),
+        tmp_path,
+        monkeypatch,
+        letters.LettersTask,
+    )
+    whole = tmp_path / "whole"
     log = RunFolder(whole).read_log()
     assert log[-1]["log_prob"] > log[1]["log_prob"], "it learns"
     assert "letters" in log[0]

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,14 +39,21 @@ class Import(NamedTuple):
 def imports_of(root: Path) -> Iterator[Import]:
     """Every import of every file below `root` (the package): in functions and for types too."""
     for file in sorted(root.rglob("*.py")):
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        package = [root.name, *file.parent.relative_to(root).parts]
-        for node in ast.walk(tree):
-            for module in _imported(node, package):
-                yield Import(file, getattr(node, "lineno", 0), module)
+        package = root.name, *file.parent.relative_to(root).parts
+        for line, module in _imports(file.read_text(encoding="utf-8"), package):
+            yield Import(file, line, module)
 
 
-def _imported(node: ast.AST, package: list[str]) -> list[str]:
+@cache
+def _imports(text: str, package: tuple[str, ...]) -> list[tuple[int, str]]:
+    return [
+        (getattr(node, "lineno", 0), module)
+        for node in ast.walk(ast.parse(text))
+        for module in _imported(node, package)
+    ]
+
+
+def _imported(node: ast.AST, package: tuple[str, ...]) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom):

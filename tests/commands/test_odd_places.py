@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from everyday_run import command
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux"),
@@ -89,10 +90,10 @@ def test_links_in_a_circle_are_the_users_to_mend(
     (tmp_path / "round").symlink_to("back")
     (tmp_path / "back").symlink_to("round")
     (tmp_path / "text.en").write_text("The dog runs.\n", encoding="utf-8")
-    ran = shell(f"headway {arguments}")
-    assert ran.returncode == 2, ran.stderr
-    assert b"bug in headway" not in ran.stderr
-    assert b"round" in ran.stderr
+    ran = command(*arguments.split())
+    assert ran.status == 2, ran.err
+    assert "bug in headway" not in ran.err
+    assert "round" in ran.err
 
 
 def test_a_c_locale_changes_nothing(place: Path, everyday_run: Path) -> None:

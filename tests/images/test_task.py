@@ -2,14 +2,12 @@
 
 import gzip
 import json
-import signal
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from drawn_pictures import KINDS, drawn, idx_bytes, write_folders, write_idx
-from everyday_run import Finished, command
+from everyday_run import Finished, check_stopped_and_resumed, command, left_behind
 from PIL import Image
 from safetensors.torch import load_file
 
@@ -86,38 +84,18 @@ def test_the_model_is_not_told_what_a_batch_is_made_of(run):
     np.testing.assert_allclose(together, alone, atol=1e-6)
 
 
-def left_behind(run: Path) -> dict[str, Any]:
-    log = [{k: v for k, v in line.items() if k != "time_s"} for line in RunFolder(run).read_log()]
-    last = max((run / "checkpoints").glob("step-*"), key=lambda path: int(path.name[5:]))
-    files = run / "model.safetensors", last / "weights.safetensors", last / "resume.safetensors"
-    return {"log": log, **{file.name: file.read_bytes() for file in files}}
-
-
 @pytest.mark.parametrize("model", SMALL)
 def test_resuming_equals_never_stopping_with_pictures_changed_each_time(
     model, corpus, tmp_path, monkeypatch
 ):
-    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     flags = ("--training.max-steps=12", "--training.checkpoint-every=4")
-    assert train(whole, corpus, *flags, model=model).status == 0
-    next_batch, calls = ExamplesTask.next_batch, []
-
-    def interrupted(self: Any) -> Any:
-        calls.append(1)
-        if len(calls) == 6:
-            signal.raise_signal(signal.SIGINT)
-        return next_batch(self)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(ExamplesTask, "next_batch", interrupted)
-        assert train(stopped, corpus, *flags, model=model).status == 130
-    again = command("train", "--out", str(stopped), "--resume")
-    assert again.status == 0, again.err
-    assert left_behind(stopped) == left_behind(whole)
+    check_stopped_and_resumed(
+        lambda run: train(run, corpus, *flags, model=model), tmp_path, monkeypatch, ExamplesTask
+    )
     plain = tmp_path / "plain"
     same = ("--training.shift=0", "--training.rotation=0", "--training.scale=0")
     assert train(plain, corpus, *flags, *same, model=model).status == 0
-    assert left_behind(plain) != left_behind(whole), "the pictures were changed"
+    assert left_behind(plain) != left_behind(tmp_path / "whole"), "the pictures were changed"
 
 
 @pytest.mark.parametrize("model", SMALL)

@@ -2,7 +2,6 @@
 
 import json
 import random
-import signal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from everyday_run import Finished, command
+from everyday_run import Finished, check_stopped_and_resumed, command
 
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
@@ -116,21 +115,9 @@ def test_a_mask_stands_where_its_piece_would():
 
 def test_resuming_equals_never_stopping(corpus, tmp_path, monkeypatch):
     short = ("--training.max-steps=12", "--training.checkpoint-every=4", "--data.whole-words")
-    assert train(corpus, tmp_path / "whole", *short).status == 0
-    next_batch, calls = ExamplesTask.next_batch, []
-
-    def interrupted(self: Any) -> Any:
-        calls.append(1)
-        if len(calls) == 6:
-            signal.raise_signal(signal.SIGINT)
-        return next_batch(self)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(ExamplesTask, "next_batch", interrupted)
-        assert train(corpus, tmp_path / "stopped", *short).status == 130
-    assert command("train", "--out", str(tmp_path / "stopped"), "--resume").status == 0
-    whole, stopped = (tmp_path / name / "model.safetensors" for name in ("whole", "stopped"))
-    assert whole.read_bytes() == stopped.read_bytes()
+    check_stopped_and_resumed(
+        lambda run: train(corpus, run, *short), tmp_path, monkeypatch, ExamplesTask
+    )
     settings = RunFolder(tmp_path / "whole").settings()
     assert settings["data"]["whole_words"] is True
     assert "whole words" in (tmp_path / "whole" / "README.md").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from everyday_run import check_stopped_and_resumed, write_corpus
+from everyday_run import check_stopped_and_resumed, train, write_corpus
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
@@ -69,7 +69,9 @@ def test_a_run_stopped_and_resumed_equals_never_stopping(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = write_corpus(tmp_path, 100)
-    check_stopped_and_resumed(files, tmp_path, monkeypatch, "--training.weight-decay=1")
+    check_stopped_and_resumed(
+        lambda run: train(files, run, "--training.weight-decay=1"), tmp_path, monkeypatch
+    )
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,9 @@ def test_it_is_said_once_and_stands_in_the_card(tmp_path):
 
 def test_a_run_stopped_by_a_signal_goes_on_to_the_same_end(tmp_path, monkeypatch):
     files = write_corpus(tmp_path)
-    check_stopped_and_resumed(files, tmp_path, monkeypatch, "--runtime.engine=native")
+    check_stopped_and_resumed(
+        lambda run: train(files, run, "--runtime.engine=native"), tmp_path, monkeypatch
+    )
 
 
 @pytest.mark.parametrize(

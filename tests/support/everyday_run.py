@@ -7,6 +7,7 @@ import contextlib
 import io
 import json
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,31 +94,41 @@ def left_behind(run: Path) -> dict[str, Any]:
     for line in lines:
         del line["time_s"]
     last = max((run / "checkpoints").glob("step-*"), key=lambda path: int(path.name[5:]))
+    there = [run / name for name in ("tokenizer.json", "labels.json") if (run / name).exists()]
     return {
         "metrics": lines,
         "model": (run / "model.safetensors").read_bytes(),
-        "tokenizer": (run / "tokenizer.json").read_bytes(),
         "weights": (last / "weights.safetensors").read_bytes(),
         "optimizer": (last / "resume.safetensors").read_bytes(),
+        **{file.name: file.read_bytes() for file in there},
     }
 
 
 def check_stopped_and_resumed(
-    files: tuple[Path, Path], folder: Path, monkeypatch: pytest.MonkeyPatch, flag: str
-) -> None:
-    """A translator's training that Ctrl-C stops in its seventh update goes on to the same end."""
-    assert train(files, folder / "whole", flag).status == 0
-    next_batch, calls = CorpusTask.next_batch, list[int]()
+    begin: Callable[[Path], Finished],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    task: Any = CorpusTask,
+    at_update: int = 7,
+) -> Finished:
+    """A training that Ctrl-C stops in an update goes on to the same end: `begin(run)` has the
+    command begin it. The runs are left as `whole` and `stopped` in the folder; what the first said.
+    """
+    finished = begin(folder / "whole")
+    assert finished.status == 0, finished.err
+    next_batch, calls = task.next_batch, list[int]()
 
-    def interrupted(task: CorpusTask) -> Any:
+    def interrupted(self: Any) -> Any:
         calls.append(1)
-        if len(calls) == 7:
+        if len(calls) == at_update:
             signal.raise_signal(signal.SIGINT)
-        return next_batch(task)
+        return next_batch(self)
 
     with monkeypatch.context() as patch:
-        patch.setattr(CorpusTask, "next_batch", interrupted)
-        assert train(files, folder / "stopped", flag).status == 130
+        patch.setattr(task, "next_batch", interrupted)
+        assert begin(folder / "stopped").status == 130
     again = command("train", "--out", str(folder / "stopped"), "--resume")
     assert again.status == 0, again.err
+    assert f"goes on from step {at_update}\n" in again.err
     assert left_behind(folder / "stopped") == left_behind(folder / "whole")
+    return finished

@@ -2,14 +2,12 @@
 
 import json
 import re
-import signal
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from everyday_run import FLAGS, Finished, command, left_behind
+from everyday_run import FLAGS, Finished, check_stopped_and_resumed, command
 
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
@@ -17,7 +15,6 @@ from headway.demo import generate
 from headway.inspection.attention_picture import AttentionMap, draw_attention
 from headway.models import MODELS, PRESETS
 from headway.runs.settings import Settings
-from headway.translation.corpus_task import CorpusTask
 from headway.translation.spec import SPEC
 from headway.translator import Translator
 
@@ -51,24 +48,12 @@ def train(files: tuple[Path, Path], run: Path, flags: tuple[str, ...]) -> Finish
 
 @pytest.mark.parametrize("flags", TYPES.values(), ids=TYPES)
 def test_it_trains_stops_goes_on_and_translates(everyday_files, tmp_path, monkeypatch, flags):
-    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
-    finished = train(everyday_files, whole, flags)
-    assert finished.status == 0, finished.err
-    next_batch, calls = CorpusTask.next_batch, []
-
-    def interrupted(self: Any) -> Any:
-        calls.append(1)
-        if len(calls) == 6:
-            signal.raise_signal(signal.SIGINT)
-        return next_batch(self)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(CorpusTask, "next_batch", interrupted)
-        assert train(everyday_files, stopped, flags).status == 130
-    again = command("train", "--out", str(stopped), "--resume")
-    assert again.status == 0, again.err
-    assert left_behind(stopped) == left_behind(whole)
-
+    check_stopped_and_resumed(
+        lambda run: train(everyday_files, run, (*flags, "--training.checkpoint-every=6")),
+        tmp_path,
+        monkeypatch,
+    )
+    whole = tmp_path / "whole"
     translator = Translator.load(whole, device="cpu")
     texts = [source for source, _ in generate(3, seed=5)]
     for beam in (1, 3):

@@ -3,14 +3,20 @@
 import json
 import re
 import shutil
-import signal
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from everyday_run import FLAGS, Finished, command, left_behind, unfinish
+from everyday_run import (
+    FLAGS,
+    Finished,
+    check_stopped_and_resumed,
+    command,
+    left_behind,
+    unfinish,
+)
 from safetensors.torch import load_file
 
 from headway.core.checkpoint import save_tensors
@@ -18,7 +24,6 @@ from headway.core.errors import StoppedError
 from headway.core.trainer import Trainer
 from headway.demo import generate
 from headway.runs import parent as parent_of_runs
-from headway.translation.corpus_task import CorpusTask
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -58,19 +63,6 @@ def stopped_at_once(_trainer: object, _stop_asked: object) -> None:
     raise StoppedError("enough is known")
 
 
-def interrupt(monkeypatch: pytest.MonkeyPatch, at_update: int) -> None:
-    next_batch = CorpusTask.next_batch
-    calls: list[int] = []
-
-    def interrupted(task: CorpusTask) -> Any:
-        calls.append(1)
-        if len(calls) == at_update:
-            signal.raise_signal(signal.SIGINT)
-        return next_batch(task)
-
-    monkeypatch.setattr(CorpusTask, "next_batch", interrupted)
-
-
 # -- mixing -----------------------------------------------------------------------------------
 
 
@@ -107,13 +99,7 @@ def test_each_target_language_is_scored_in_its_own_way(tmp_path):
 
 def test_a_weighted_run_stopped_and_resumed_equals_never_stopping(files, tmp_path, monkeypatch):
     pairs = ("--pairs", f"{files[0]}@0.7", "--pairs", f"{files[1]}@3:tag=mine")
-    assert train(tmp_path / "whole", *pairs).status == 0
-    with monkeypatch.context() as patch:
-        interrupt(patch, at_update=7)
-        assert train(tmp_path / "stopped", *pairs).status == 130
-    again = command("train", "--out", str(tmp_path / "stopped"), "--resume")
-    assert again.status == 0, again.err
-    assert left_behind(tmp_path / "stopped") == left_behind(tmp_path / "whole")
+    check_stopped_and_resumed(lambda run: train(run, *pairs), tmp_path, monkeypatch)
     assert "each 3 times, tag <mine>" in (tmp_path / "whole" / "README.md").read_text("utf-8")
 
 
@@ -218,19 +204,15 @@ def test_a_tuned_run_stopped_and_resumed_equals_never_stopping(
     everyday_run, files, tmp_path, monkeypatch
 ):
     pairs = ("--pairs", f"{files[1]}@2", str(files[0]))
-    assert tune(tmp_path / "whole", everyday_run, *pairs).status == 0
-    with monkeypatch.context() as patch:
-        interrupt(patch, at_update=1)
-        assert tune(tmp_path / "stopped", everyday_run, *pairs).status == 130
-    resumed = command("train", "--out", str(tmp_path / "stopped"), "--resume")
-    assert resumed.status == 0, resumed.err
+    check_stopped_and_resumed(
+        lambda run: tune(run, everyday_run, *pairs), tmp_path, monkeypatch, at_update=1
+    )
     shutil.copytree(tmp_path / "whole", tmp_path / "anew")
     shutil.rmtree(tmp_path / "anew" / "checkpoints")
     unfinish(tmp_path / "anew")
     anew = command("train", "--out", str(tmp_path / "anew"), "--resume")
     assert "before: BLEU" in anew.err
-    for run in ("stopped", "anew"):
-        assert left_behind(tmp_path / run) == left_behind(tmp_path / "whole")
+    assert left_behind(tmp_path / "anew") == left_behind(tmp_path / "whole")
 
 
 def test_a_parent_that_changed_since_cannot_be_begun_with_again(

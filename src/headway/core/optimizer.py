@@ -21,12 +21,7 @@ class FlatAdam:
     """
 
     def __init__(
-        self,
-        model: nn.Module,
-        dtype: torch.dtype,
-        *,
-        betas: tuple[float, float],
-        epsilon: float,
+        self, model: nn.Module, dtype: torch.dtype, *, betas: tuple[float, float], epsilon: float
     ) -> None:
         exact = exact_parameters(model, dtype)
         parameters = dict(model.named_parameters())

@@ -8,6 +8,7 @@ import re
 import textwrap
 import typing
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 from headway.core.errors import ConfigError
@@ -86,6 +87,7 @@ def _of(config: type, section: str, of: str) -> Iterator[Setting]:
         )  # fmt: skip
 
 
+@cache
 def docstrings(config: type) -> dict[str, str]:
     """What stands below each field of a dataclass, on one line; nothing of those it inherits."""
     [body] = ast.parse(textwrap.dedent(inspect.getsource(config))).body
