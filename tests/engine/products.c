@@ -1,6 +1,6 @@
 /* Products of whole numbers by the packed tile, against three plain loops: for processors on which no
    Python runs, and without a C library. The exit status says what was compiled (`levels.py` has the
-   same) and whether an output was wrong: 64. */
+   same), 32 where products in int8 are AMX's, and whether an output was wrong: 64. */
 #include "product.h"
 
 #define MOST_ROWS (2 * TILE_ROWS + 1)
@@ -60,6 +60,7 @@ static int wrong(int64_t kind, int64_t rows, int64_t inputs) {
 }
 
 static int checked(void) {
+    const int by_amx = amx_chosen();
     int is_wrong = 0;
     for (int64_t kind = float32_kind; kind <= int8_kind; kind++)
         for (int64_t rows = 1; rows <= MOST_ROWS; rows++)
@@ -75,7 +76,7 @@ static int checked(void) {
         }
         is_wrong |= sums[i] != sum || sum_of(some[i]) != sum || largest_of(some[i]) != most;
     }
-    return 64 * is_wrong + WIDTH + HAS_BFLOAT16 + 2 * HAS_INT8;
+    return 64 * is_wrong + 32 * by_amx + WIDTH + HAS_BFLOAT16 + 2 * HAS_INT8;
 }
 
 #if __STDC_HOSTED__

@@ -6,6 +6,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from headway.engine.building import SOURCES
@@ -19,6 +20,7 @@ HEADERS = {
     "void *memset(void *, int, size_t);\n",
 }
 """All that the engine's headers ask of a C library there."""
+INSTRUCTIONS = {"sdot": 0x4E809400, "smmla": 0x4E80A400, "bfdot": 0x6E40FC00}
 
 pytestmark = [
     pytest.mark.skipif(find_spec("ziglang") is None, reason="ziglang is not installed"),
@@ -27,11 +29,15 @@ pytestmark = [
 
 
 @pytest.mark.parametrize(
-    ("features", "status"),
-    [("", 4 + 2), ("+dotprod", 4 + 2), ("+dotprod+i8mm+bf16", 4 + 2 + 1)],
+    ("features", "status", "multiplies"),
+    [
+        ("", 4 + 2, ""),
+        ("+dotprod", 4 + 2, "sdot"),
+        ("+dotprod+i8mm+bf16", 4 + 2 + 1, "sdot smmla bfdot"),
+    ],
 )
 def test_products_of_whole_numbers_are_exact_on_arm(
-    tmp_path: Path, features: str, status: int
+    tmp_path: Path, features: str, status: int, multiplies: str
 ) -> None:
     """The status: floats in a vector, 2 for instructions for int8, 1 for those for bfloat16."""
     for name, text in HEADERS.items():
@@ -42,3 +48,5 @@ def test_products_of_whole_numbers_are_exact_on_arm(
     subprocess.run([*compiler, *FLAGS, *places], check=True)
     done = subprocess.run([str(EMULATOR), "-cpu", "max", str(tmp_path / "products")], check=False)
     assert done.returncode == status
+    words = np.fromfile(tmp_path / "products", dtype="<u4") & 0xFFE0FC00  # without registers
+    assert {name for name, word in INSTRUCTIONS.items() if word in words} == {*multiplies.split()}

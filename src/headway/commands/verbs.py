@@ -180,7 +180,8 @@ def tell_versions() -> None:
 
     try:
         engine = engine_library()
-        translates = f"native ({origin(engine.library)}, {32 * engine.width} bits wide)"
+        amx = ", AMX" * engine.has_amx
+        translates = f"native ({origin(engine.library)}, {32 * engine.width} bits wide{amx})"
     except NoEngineError as error:
         translates = f"torch: {error}"
     cores = available_cores()

@@ -285,6 +285,9 @@ void headway_product(const matrix *w, int64_t rows, const float *x, float *y, in
     product(w, rows, x, w->inputs, y, w->outputs, &rounded);
 }
 
+/* Whether products in int8 are AMX's from now on. */
+int64_t headway_amx(void) { return amx_chosen(); }
+
 /* Bytes that `headway_translate` needs, at a multiple of 64. */
 int64_t headway_workspace(const model *m, const job *j) {
     workspace w;

@@ -24,7 +24,7 @@ def product_seconds(engine: EngineLibrary) -> dict[ProductPrecision, float]:
     description = {
         "library": checksum(Path(engine.library._name)),
         "processor": [platform.machine(), processor_line("model name"), processor_line("flags")],
-        "measured": [ROWS, INPUTS, OUTPUTS, ROUNDS],
+        "measured": [ROWS, INPUTS, OUTPUTS, ROUNDS, engine.has_amx],
     }
     place = cache_root() / f"products-{key_of(description)}"
     kept = reopened(place, lambda: read_sealed(place))
