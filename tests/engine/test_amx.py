@@ -12,7 +12,7 @@ from random_models import needs_engine
 from headway.engine import building, compiling
 from headway.engine.levels import machine, possible_levels, processor_features
 
-LEVEL = ("-march=x86-64-v4", "-mavx512vnni")
+LEVEL = ["-march=x86-64-v4", "-mavx512vnni"]
 HERE = Path(__file__).parent
 PLAIN = ("-std=gnu11", "-O1", f"-I{building.SOURCES}", str(HERE / "products.c"))
 CASES = {
@@ -49,7 +49,7 @@ def test_it_is_compiled_for_every_processor_with_vnni(tmp_path: Path, zig: bool)
     command, level = found_compiler(), LEVEL
     if zig:
         command = [sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=undefined"]
-        level = ("-mcpu=x86_64_v4+avx512vnni",)
+        level = ["-mcpu=x86_64_v4+avx512vnni"]
     file = tmp_path / "products.s"
     subprocess.run([*command, *PLAIN, "-g0", "-S", *level, "-o", str(file)], check=True)
     assembly = file.read_text(encoding="utf-8", errors="replace")

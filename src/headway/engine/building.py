@@ -126,9 +126,10 @@ def loaded(file: Path) -> EngineLibrary:
         "product": (None, [POINTER(Matrix), ctypes.c_int64, *[address] * 4]),
         "amx": (ctypes.c_int64, []),
     }
-    library, *sizes = opened_library(file, "headway", takes, len(EngineLibrary._fields) - 2)
+    found = opened_library(file, "headway", takes, len(EngineLibrary._fields) - 2)
     is_of_level = os.environ.get("HEADWAY_ENGINE_LEVEL", "native") != "native"  # none has AMX
-    return EngineLibrary(library, *sizes, has_amx=0 if is_of_level else library.headway_amx())
+    found.append(0 if is_of_level else found[0].headway_amx())
+    return EngineLibrary(*found)
 
 
 def opened_library(

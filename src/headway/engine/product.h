@@ -71,18 +71,7 @@ enum { float32_rows = TILE_ROWS, bfloat16_rows = TILE_ROWS - LESS_ROWS, int8_row
 #include "tile.h"
 #define KIND int8
 #include "tile.h"
-
-/* `int8_blocks`: the same by instructions that multiply whole matrices; whether it was done. */
-#if defined(__ARM_FEATURE_MATMUL_INT8)
-#include "instructions/i8mm.h"
-#define amx_chosen() 0
-#elif defined(__AVX512VNNI__) && defined(__x86_64__) && defined(__linux__) && \
-    (__has_include(<amxint8intrin.h>) || __has_include(<amxintrin.h>))
-#include "instructions/amx.h"
-#else
-#define int8_blocks(...) 0
-#define amx_chosen() 0
-#endif
+#include "instructions/blocks.h"
 
 /* `rows` rows times the panel of `w` that begins at column `n`. */
 static void panel_product(const matrix *w, int64_t n, const operand *x, int64_t rows, float *y,
