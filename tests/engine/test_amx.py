@@ -16,14 +16,16 @@ LEVEL = ["-march=x86-64-v4", "-mavx512vnni"]
 HERE = Path(__file__).parent
 PLAIN = ("-std=gnu11", "-O1", f"-I{building.SOURCES}", str(HERE / "products.c"))
 CASES = {
-    "right and quicker": ("", 32),
-    "as quick": ("TAKES=100", 0),
-    "slower": ("TAKES=300", 0),
-    "wrong": ("WRONG=1", 0),
-    "refused by the system": ("REFUSED=1", 0),
-    "without bytes": ("BITS=1", 0),
-    "without tiles": ("BITS=2", 0),
-    "wrong from then on": ("WRONG=2", 32 + 64),
+    "right and quicker": ("AMX_TAKES=50", 32),
+    "not of the level": ("HEADWAY_ENGINE_LEVEL=x86-64-v4+avx512vnni", 0),
+    "of this processor": ("HEADWAY_ENGINE_LEVEL=native", 32),
+    "as quick": ("AMX_TAKES=100", 0),
+    "slower": ("AMX_TAKES=300", 0),
+    "wrong": ("AMX_WRONG=1", 0),
+    "refused by the system": ("AMX_REFUSED=1", 0),
+    "without bytes": ("AMX_BITS=1", 0),
+    "without tiles": ("AMX_BITS=2", 0),
+    "wrong from then on": ("AMX_WRONG=2", 32 + 64),
 }
 """What the emulation is told, and what of the status comes of it: 32 taken, 64 wrong. The last one
 shows that what is taken is used."""
@@ -71,7 +73,7 @@ def emulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("case", CASES)
 def test_it_is_taken_where_it_is_right_and_quicker(emulated: Path, case: str) -> None:
     told, status = CASES[case]
-    name, _, value = f"AMX_{told}".partition("=")
+    name, _, value = told.partition("=")
     done = subprocess.run([str(emulated)], check=False, env={name: value})
     assert done.returncode == status + 16 + 2
 

@@ -2,7 +2,6 @@
 
 import ctypes
 import functools
-import os
 from ctypes import POINTER
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -92,7 +91,6 @@ class EngineLibrary(NamedTuple):
     """Whether the processor has instructions for products in bfloat16."""
     has_int8: int
     has_amx: int
-    """Whether products in int8 are by AMX: where it gives the same, sooner, as was just tried."""
 
 
 def engine_library() -> EngineLibrary:
@@ -127,9 +125,7 @@ def loaded(file: Path) -> EngineLibrary:
         "amx": (ctypes.c_int64, []),
     }
     found = opened_library(file, "headway", takes, len(EngineLibrary._fields) - 2)
-    is_of_level = os.environ.get("HEADWAY_ENGINE_LEVEL", "native") != "native"  # none has AMX
-    found.append(0 if is_of_level else found[0].headway_amx())
-    return EngineLibrary(*found)
+    return EngineLibrary._make([*found, found[0].headway_amx()])
 
 
 def opened_library(

@@ -276,6 +276,7 @@ static void report(const job *j, const news *done, int64_t n) {
 
 /* As `building.py:EngineLibrary` has them. */
 const int64_t headway_sizes[] = {WIDTH, PANEL, MOST_BEAM, HAS_BFLOAT16, HAS_INT8};
+int64_t headway_amx(void) { return amx_chosen(); } /* as instructions/blocks.h has it */
 
 /* One product alone: for those who want to know what it gives. `room` has four bytes for each input
    of each row, and `steps` four for each row. */
@@ -284,9 +285,6 @@ void headway_product(const matrix *w, int64_t rows, const float *x, float *y, in
     rounded rounded = {room, steps};
     product(w, rows, x, w->inputs, y, w->outputs, &rounded);
 }
-
-/* Whether products in int8 are AMX's from now on. */
-int64_t headway_amx(void) { return amx_chosen(); }
 
 /* Bytes that `headway_translate` needs, at a multiple of 64. */
 int64_t headway_workspace(const model *m, const job *j) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cpuid.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -66,9 +67,11 @@ INLINE int int8_blocks(const matrix *w, int64_t n, const operand *x, int64_t row
     return is_taken;
 }
 
-/* Whether the processor has tiles of bytes and Linux lets this process use them: asked for once, that
-   holds for all its threads. */
+/* Whether the processor has tiles of bytes, and Linux lets this process use them: asked for once, that
+   holds for all its threads. No level that is named for a lesser processor has them. */
 INLINE int has_amx(void) {
+    const char *level = getenv("HEADWAY_ENGINE_LEVEL");
+    if (level && strcmp(level, "native")) return 0;
     unsigned a, b, c, d = 0;
     const unsigned needed = 3u << 24; /* AMX-TILE, AMX-INT8 */
     const long request = 0x1023, tile_data = 18; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
