@@ -68,16 +68,6 @@ def begin_with(run: Run) -> None:
     load_weights(trainer.eval_model, trainer.optimizer.weights())
 
 
-def too_short(budget: str, left_s: float, least_s: float, smaller: Sequence[str]) -> str:
-    """What to say of a budget that preparation has used up."""
-    other = f"--preset {smaller[0]}" if smaller else "a smaller model: --model.d-model 64"
-    return (
-        f"WARNING: {max(left_s, 0):.0f} s of {budget} are left after preparation, too little to "
-        f"learn in: this takes {least_s:.0f} s more, for the least that is a model. Take a longer "
-        f"--budget (what was prepared of a large corpus is kept), or {other}"
-    )
-
-
 def hopeless(
     sizes: Sizes, seen: float, unit: str, speed: float, smaller: Sequence[str]
 ) -> list[str]:
