@@ -9,8 +9,9 @@ from everyday_run import check_stopped_and_resumed, train, write_corpus
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError
+from headway.operations.shipped import open_folder
 from headway.operations.time_budget import PlannedTraining
-from headway.runs.decayed_adam import DecayedAdam
+from headway.runs.decayed_adam import OF_FEW_PAIRS, DecayedAdam
 
 
 class Small(nn.Module):
@@ -72,6 +73,23 @@ def test_a_run_stopped_and_resumed_equals_never_stopping(
     check_stopped_and_resumed(
         lambda run: train(files, run, "--training.weight-decay=1"), tmp_path, monkeypatch
     )
+
+
+@pytest.mark.usefixtures("torch_settings_restored")
+@pytest.mark.parametrize(
+    ("n_pairs", "more", "decay"),
+    [
+        (45, [], OF_FEW_PAIRS),
+        (45, ["--training.weight-decay=0"], 0.0),
+        (45, ["--training.layer-decay=0.9"], 0.0),
+        (90, [], 0.0),  # they are not seen ten times
+    ],
+)
+def test_few_pairs_that_are_seen_often_have_weights_that_decay(n_pairs, more, decay, tmp_path):
+    done = train(write_corpus(tmp_path, n_pairs), tmp_path / "run", *more)
+    assert done.status == 0, done.err
+    assert ("weight decay 0.3: few pairs" in done.err) == (decay > 0)
+    assert open_folder(tmp_path / "run").settings()["training"]["weight_decay"] == decay
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@
 
 prints each file of which a function runs, with its lines; the compiled search counts with its C.
 Two text files without codes, one translated line, default flags but for the sizes of a model that
-learns in seconds; these stand for a budget of hours (one of minutes begins elsewhere:
-`headway.runs.short_budgets`). `benchmarks/structure.py` counts the same with a model of the usual
-size.
+learns in seconds; these stand for a budget of hours and for many pairs (one of minutes begins
+elsewhere: `headway.runs.short_budgets`; what few pairs teach decays). `benchmarks/structure.py`
+counts the same with a model of the usual size.
 """
 
 import inspect
@@ -47,7 +47,7 @@ def entered(folder: Path) -> list[Path]:
     from headway.cli import main
     from headway.runs import fitting
 
-    fitting.FEW = 0
+    fitting.FEW = fitting.FEW_DISTINCT = 0
     names = ["--source", str(texts[0]), "--target", str(texts[1]), "--out", str(folder / "run")]
     assert main(["train", *names, *FLAGS]) == 0
     new = [str(folder / "new.en"), "--out", str(folder / "new.zh")]

@@ -162,7 +162,8 @@ class PairedBatch:
         if model.padding in read or model.padding in expected:
             raise ValueError(f"a sentence holds no padding, which is {model.padding}")
         self.n_tokens = len(read) + len(expected)
-        self.longest = int(max(np.diff(one).max(initial=0) for one in self.firsts))
+        firsts = self.source_first, self.target_first
+        self.longest = int(max(np.diff(one).max(initial=0) for one in firsts))
         if model.longest is not None and self.longest > model.longest:
             raise UserError(
                 f"Learned positions end at {model.longest} tokens; got {self.longest}. Shorten the "
@@ -178,11 +179,6 @@ class PairedBatch:
             setattr(self.structure, name, array.ctypes.data)
         if any(dropped.values()):
             self.structure.seed = int(torch.randint(2**63 - 1, ()))
-
-    @property
-    def firsts(self) -> tuple[Any, Any]:
-        """Where each source and each target begins, and where all end."""
-        return self.source_first, self.target_first
 
     def chunks(self, thread: int, threads: int) -> list[tuple[int, int]]:
         """The first sentence, and the one behind the last, of all that a thread has at a time."""

@@ -1,7 +1,8 @@
-"""The optimizer of a training whose weights decay (`training.weight_decay`), and which optimizer a
-training has that is not the plain one's."""
+"""The optimizer of a training whose weights decay (`training.weight_decay`), when they do, and the
+optimizer of any training that is not the plain one."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,12 @@ from torch import Tensor, nn
 from headway.core.optimizer import FlatAdam
 from headway.core.training_interfaces import Callback
 from headway.operations.time_budget import PlannedTraining
+from headway.runs.settings import presets_of_type
+from headway.runs.task_spec import Run
 from headway.runs.tuned_adam import UNFREEZE, TunedAdam
+
+OF_FEW_PAIRS = 0.3
+"""Decay of weights that is fitted; from 0.3 to 1 much the same is won (docs/lab-notes.md)."""
 
 
 class DecayedAdam(FlatAdam):
@@ -38,6 +44,20 @@ class DecayedAdam(FlatAdam):
         now = self.masters.data
         now.addcmul_(now, self.decaying, value=-learning_rate * self.weight_decay)
         return super().step(learning_rate, clip_norm)
+
+
+def fit_decay(run: Run, training: PlannedTraining) -> PlannedTraining:
+    """Weights of a Transformer of few pairs, often seen, decay, unless something was said of it.
+
+    Not where parts learn apart, and not of another type of model, of which it was not measured.
+    """
+    apart = training.init_from or training.freeze or training.layer_decay < 1
+    usual = presets_of_type(run.spec, run.spec.default_model) if run.spec.begun_at_pairs else ()
+    given = "weight_decay" in run.given.get("training", {})
+    if apart or given or run.preset not in usual:
+        return training
+    run.say(f"weight decay {OF_FEW_PAIRS}: few pairs, which will be seen 10 times or more")
+    return replace(training, weight_decay=OF_FEW_PAIRS)
 
 
 def other_optimizer(

@@ -31,6 +31,7 @@ VALIDATING, CHOOSING = 0.03, 0.05
 APART = 20
 """Updates between two validations at least; scores of a few updates are chance."""
 FEW = 10_000_000  # padded tokens; of fewer more is made: headway.runs.short_budgets
+FEW_DISTINCT = 150_000  # units; of so short a text more is made: headway.runs.decayed_adam
 SURE = 0.97
 """Of the time that is left; the rest is for what nothing was rehearsed of."""
 LEAST_VALIDATED = 100
@@ -136,7 +137,12 @@ def with_training(run: Run, training: PlannedTraining) -> Settings:
 def with_dropout(run: Run, training: PlannedTraining) -> Settings:
     """More dropout the more often the same text will be seen, growing while the rate warms up."""
     seen = training.max_steps * training.accumulate * training.batch_tokens
-    dropout, why = fit_dropout(seen / run.spec.sizes(run.data).per_pass)
+    sizes = run.spec.sizes(run.data)
+    dropout, why = fit_dropout(seen / sizes.per_pass)
+    if sizes.distinct < FEW_DISTINCT and seen >= 10 * sizes.per_pass:
+        from headway.runs.decayed_adam import fit_decay  # a side room
+
+        training = fit_decay(run, training)
     if "dropout_warmup" not in run.given.get("training", {}):
         training = replace(training, dropout_warmup=training.warmup_steps)
     settings = with_training(run, training)

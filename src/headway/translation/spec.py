@@ -13,7 +13,7 @@ from torch import nn
 
 from headway.core.bleu import SentenceStatistics
 from headway.core.config import Sections
-from headway.core.errors import ConfigError
+from headway.core.errors import refuse_below, refuse_beyond
 from headway.core.hypothesis import DecodingSettings
 from headway.core.run_folder import LANGUAGES, RunFolder, write_json
 from headway.core.runtime import Runtime
@@ -48,11 +48,8 @@ class PlannedTranslation(PlannedTraining, PackedTraining):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.forget_at_most <= 100:
-            raise ConfigError(
-                "forget_at_most is BLEU that may be lost, from 0 to 100; got "
-                f"{self.forget_at_most:g}. Try 0.5."
-            )
+        refuse_below(self, {"forget_at_most": 0})
+        refuse_beyond(self, {"forget_at_most": 100})
 
 
 LADDER = PresetLadder(
