@@ -180,7 +180,7 @@ def test_a_folder_that_is_not_there_is_named(everyday_run, other_run, more, tmp_
     for runs in ([everyday_run], [everyday_run, other_run]):
         finished = translate(*runs, "runs/misspelt", *more)
         assert finished.status == 2
-        assert "another run's folder, or a file; there is no runs/misspelt." in finished.err
+        assert "no such file: runs/misspelt, nor is it the folder of another run" in finished.err
         assert finished.out == ""
     assert not Path("new").exists()
 

@@ -54,8 +54,8 @@ def refuse_misspelt(names: Sequence[str]) -> None:
     """Raise DataError where the first of some names is no file, and by its look none was meant."""
     if names and not (Path(names[0]).exists() or Path(names[0]).suffix or has_magic(names[0])):
         raise DataError(
-            f"what follows a run is another run's folder, or a file; there is no {names[0]}. Check "
-            "the name and the folder."
+            f"no such file: {names[0]}, nor is it the folder of another run, which may follow the "
+            "first. Check the name and the folder."
         )
 
 
