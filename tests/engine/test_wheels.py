@@ -29,7 +29,7 @@ OF_SYSTEM = {
 files Python shares: not those of an older one (msvcrt.dll)."""
 OF_LINKERS = {"_CRT_INIT", "__mingw_module_is_dll", "atexit", "__dso_handle", "_mh_dylib_header"}
 CALLED = {
-    "engine": "sizes workspace prepare feed translate product",
+    "engine": "sizes workspace prepare feed translate product amx",
     "training": "training_sizes training_pack training_room training_learn training_sum",
     "nearest": "candidates",
     "word2vec": "word2vec noise",
