@@ -13,11 +13,12 @@ from torch import nn
 import headway
 from headway.core.bleu import SentenceStatistics, bleu_statistics
 from headway.core.config import merge
+from headway.core.errors import ConfigError
 from headway.core.hypothesis import DecodingSettings
 from headway.core.trainer import Trainer
 from headway.translation import spec as kind
 from headway.translation.corpus_task import CorpusTask
-from headway.translation.spec import PRIOR, choose_length_penalty
+from headway.translation.spec import PRIOR, PlannedTranslation, choose_length_penalty
 
 
 def with_right(n: int, of: int = 60) -> SentenceStatistics:
@@ -134,3 +135,9 @@ def test_a_run_killed_at_any_write_of_its_ending_makes_the_same_choices_when_res
     for at in range(len(places)):
         for after in (False, True):
             assert end(f"killed {at} {after}", at, after=after)[1] == expected, (places[at], after)
+
+
+@pytest.mark.parametrize(("given", "words"), [(-1.0, "at least 0; got -1"), (101.0, "at most 100")])
+def test_what_may_be_forgotten_is_bleu(given: float, words: str) -> None:
+    with pytest.raises(ConfigError, match=f"forget_at_most must be {words}"):
+        PlannedTranslation(forget_at_most=given)
