@@ -44,8 +44,9 @@ TOOLKITS = {"headway": "", "joeynmt": "joeynmt", "marian": "transformers", "eole
 """What is compared, and the package of which the version is recorded."""
 CORPORA = ("multi30k-en-de", "tatoeba-en-de", "tatoeba-en-zh", "pydocs-en-zh")
 SHAPE = {"layers": 4, "d_model": 128, "d_ff": 256, "heads": 4}
-RECIPE = {**SHAPE, "batch": 2048, "rate": 4e-3, "smoothing": 0.1}
-"""Published with larger batches and a rate of 5e-3."""
+RECIPE = {**SHAPE, "batch": 2048, "rate": 2e-3, "smoothing": 0.1}
+"""Published with larger batches and a rate of 5e-3. Of 1e-3, 2e-3 and 4e-3 the second was best:
+`marian`, 500 updates on Multi30k, validation loss 4.17, 3.46, 3.92 nats."""
 SAVED = {"joeynmt": "Checkpoint saved in", "eole": "Saving config and vocab", "marian": "Saved"}
 """What the log of each says of a checkpoint, which is complete when the next update is told of."""
 HELPERS = Path(__file__).with_name("equal_time_peers.py")
