@@ -20,6 +20,7 @@ CASES = {
     "right and quicker": ("AMX_TAKES=50", 32),
     "not of the level": ("HEADWAY_ENGINE_LEVEL=x86-64-v4+avx512vnni", 0),
     "of this processor": ("HEADWAY_ENGINE_LEVEL=native", 32),
+    "of no level": ("HEADWAY_ENGINE_LEVEL=", 32),
     "as quick": ("AMX_TAKES=100", 0),
     "slower": ("AMX_TAKES=300", 0),
     "wrong": ("AMX_WRONG=1", 0),

@@ -63,5 +63,5 @@ def origin(library: ctypes.CDLL) -> str:
     by = file.stem.partition("-")[2]
     if file.parent == PACKAGED:
         return f"packaged, for {by}"
-    level = os.environ.get("HEADWAY_ENGINE_LEVEL", "native")
+    level = os.environ.get("HEADWAY_ENGINE_LEVEL") or "native"
     return f"compiled here by {by} for {'this processor' if level == 'native' else level}"
