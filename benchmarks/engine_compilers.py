@@ -21,6 +21,7 @@ from headway.core.hypothesis import DecodingSettings, SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.engine import building, compiling
 from headway.engine.levels import compiler_options, possible_levels
+from headway.engine.packaged import sources_of
 from headway.engine.packing import Packed
 from headway.engine.translating import translate
 
@@ -36,7 +37,7 @@ def libraries(levels: list[str], folder: Path) -> dict[tuple[str, str], building
         flags = () if level == "native" else compiler_options(level)
         for name, compiler in compilers.items():
             file = folder / f"{level}-{name}.so"
-            compiling.compiled(compiler, building.MAIN, file, *flags)
+            compiling.compiled(compiler, sources_of("engine")[0], file, *flags)
             found[level, name] = building.loaded(file)
     return found
 

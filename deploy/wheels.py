@@ -27,9 +27,8 @@ sys.path.insert(0, str(ROOT / "src"))
 from headway.core.disk import checksum  # noqa: E402
 from headway.engine.compiling import FLAGS  # noqa: E402
 from headway.engine.levels import LEVELS, compiler_options, zig_options  # noqa: E402
-from headway.engine.packaged import CONTENTS, LIBRARIES, sources_digest  # noqa: E402
+from headway.engine.packaged import CONTENTS, LIBRARIES, sources_digest, sources_of  # noqa: E402
 
-PACKAGE = ROOT / "src" / "headway"
 WHOLE = ("src", "pyproject.toml", "README.md", "LICENSE")
 """What a wheel is made of."""
 
@@ -66,7 +65,7 @@ def compile_library(name: str, system: System, level: str, folder: Path) -> Path
     file = folder / f"{name}-{level}.{system.suffix}"
     compiler = [sys.executable, "-m", "ziglang", "cc", "-target", system.target]
     processor = zig_options(compiler_options(level))
-    main = str(PACKAGE / LIBRARIES[name][0])
+    main = str(sources_of(name)[0])
     with tempfile.TemporaryDirectory() as beside:  # what Windows' linker adds stays there
         made = Path(beside, file.name)
         options = [*FLAGS, *processor, "-s", *system.extra, main, "-o", str(made), "-lm"]
@@ -82,14 +81,13 @@ def compile_all(system: System, levels: Sequence[str], folder: Path) -> None:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         files = list(pool.map(lambda job: compile_library(job[0], system, job[1], folder), jobs))
     contents: dict[str, dict[str, object]] = {}
-    for name, (_, patterns) in LIBRARIES.items():
-        sources = sorted(file for pattern in patterns for file in PACKAGE.glob(pattern))
+    for name in LIBRARIES:
         made = {
             level: [file.name, checksum(file)]
             for (of, level), file in zip(jobs, files, strict=True)
             if of == name
         }
-        contents[name] = {"sources": sources_digest(sources), "files": made}
+        contents[name] = {"sources": sources_digest(sources_of(name)), "files": made}
     (folder / CONTENTS).write_text(json.dumps(contents, indent=1) + "\n", encoding="utf-8")
 
 

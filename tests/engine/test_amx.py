@@ -11,14 +11,16 @@ from random_models import needs_engine
 
 from headway.engine import building, compiling
 from headway.engine.levels import machine, possible_levels, processor_features
+from headway.engine.packaged import PACKAGE
 
 LEVEL = ["-march=x86-64-v4", "-mavx512vnni"]
 HERE = Path(__file__).parent
-PLAIN = ("-std=gnu11", "-O1", f"-I{building.SOURCES}", str(HERE / "products.c"))
+PLAIN = ("-std=gnu11", "-O1", f"-I{PACKAGE / 'engine'}", str(HERE / "products.c"))
 CASES = {
     "right and quicker": ("AMX_TAKES=50", 32),
     "not of the level": ("HEADWAY_ENGINE_LEVEL=x86-64-v4+avx512vnni", 0),
     "of this processor": ("HEADWAY_ENGINE_LEVEL=native", 32),
+    "of no level": ("HEADWAY_ENGINE_LEVEL=", 32),
     "as quick": ("AMX_TAKES=100", 0),
     "slower": ("AMX_TAKES=300", 0),
     "wrong": ("AMX_WRONG=1", 0),

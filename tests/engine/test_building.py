@@ -8,7 +8,7 @@ import pytest
 from headway.engine import building, compiling
 from headway.engine.compiling import NoEngineError
 from headway.engine.levels import possible_levels
-from headway.engine.packaged import origin
+from headway.engine.packaged import LIBRARIES, origin
 
 pytestmark = pytest.mark.usefixtures("no_engine_yet")
 
@@ -135,11 +135,12 @@ def test_a_machine_without_a_compiler_says_so(
         building.engine_library()
 
 
-def test_a_cache_that_cannot_be_written_is_no_engine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_without_a_cache_that_can_be_written_there_is_no_library(
+    library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiler_or_skip()
     (tmp_path / "file").write_text("", encoding="utf-8")
     monkeypatch.setenv("HEADWAY_ENGINE_CACHE", str(tmp_path / "file" / "below"))
-    with pytest.raises(NoEngineError):
-        building.engine_library()
+    with pytest.raises(NoEngineError, match="is to be written, but that fails"):
+        compiling.cached_library(library, Path)

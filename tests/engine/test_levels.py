@@ -31,6 +31,13 @@ def test_a_level_is_possible_where_all_that_it_needs_is_there(
     assert levels.possible_levels() == possible
 
 
+def test_of_a_family_without_levels_zig_compiles_what_it_takes_for_the_best(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(levels, "machine", lambda: "riscv64")
+    assert levels.zig_options() == ()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has two ways to ask")
 def test_other_systems_would_say_the_same_of_this_processor(
     monkeypatch: pytest.MonkeyPatch,

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headway.engine.building import SOURCES
+from headway.engine.packaged import PACKAGE
 
+ENGINE = PACKAGE / "engine"
 EMULATOR = shutil.which("qemu-aarch64")
 TARGET = ("-target", "aarch64-linux-none", "-ffreestanding", "-nostdlib", "-static")
 FLAGS = (*TARGET, "-fno-builtin", "-std=gnu11", "-O1")
@@ -44,7 +45,7 @@ def test_products_of_whole_numbers_are_exact_on_arm(
         (tmp_path / name).write_text(text, encoding="utf-8")
     file = Path(__file__).with_name("products.c")
     compiler = [sys.executable, "-m", "ziglang", "cc", f"-mcpu=generic{features}"]
-    places = [f"-I{tmp_path}", f"-I{SOURCES}", str(file), "-o", str(tmp_path / "products")]
+    places = [f"-I{tmp_path}", f"-I{ENGINE}", str(file), "-o", str(tmp_path / "products")]
     subprocess.run([*compiler, *FLAGS, *places], check=True)
     done = subprocess.run([str(EMULATOR), "-cpu", "max", str(tmp_path / "products")], check=False)
     assert done.returncode == status

@@ -90,6 +90,8 @@ def test_where_a_library_came_from_is_said(folder: Path, monkeypatch: pytest.Mon
     library._name = str(folder / "some-x86-64-v3.so")
     assert origin(library) == "packaged, for x86-64-v3"
     library._name = str(folder.parent / "cache" / "some-gcc.so")
-    assert origin(library) == "compiled here by gcc for this processor"
+    for level in ("native", ""):
+        monkeypatch.setenv("HEADWAY_ENGINE_LEVEL", level)
+        assert origin(library) == "compiled here by gcc for this processor"
     monkeypatch.setenv("HEADWAY_ENGINE_LEVEL", "x86-64-v2")
     assert origin(library) == "compiled here by gcc for x86-64-v2"

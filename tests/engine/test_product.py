@@ -10,6 +10,7 @@ from headway.core.runtime import ProductPrecision
 from headway.engine import building, compiling, levels
 from headway.engine.building import EngineLibrary
 from headway.engine.compiling import NoEngineError
+from headway.engine.packaged import sources_of
 from headway.engine.packing import (
     Floats,
     aligned,
@@ -46,9 +47,8 @@ def engine(
         pytest.skip(f"no {' '.join(needed)} here")
     file = tmp_path_factory.mktemp("engine") / "engine.so"
     try:
-        compiling.compiled(
-            compiling.found_compiler(), building.MAIN, file, "-O1", *filter(None, [flag])
-        )
+        compiler, main = compiling.found_compiler(), sources_of("engine")[0]
+        compiling.compiled(compiler, main, file, "-O1", *filter(None, [flag]))
     except NoEngineError as error:
         pytest.skip(str(error))
     return building.loaded(file)

@@ -20,6 +20,7 @@ from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.engine import compiling, learner, levels, training
 from headway.engine.compiling import NoEngineError
+from headway.engine.packaged import sources_of
 from headway.engine.packing import zeros
 from headway.engine.training import NativeStep, unsupported_training
 from headway.nn.positioned import PositionedConfig
@@ -49,7 +50,7 @@ def compiled(level: str, main: Path, to: Path) -> Path:
 def level(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The step of this processor, and those of lesser ones."""
     file = tmp_path_factory.mktemp("step") / "training.so"
-    library = learner.opened_training(compiled(request.param, learner.STEP, file))
+    library = learner.opened_training(compiled(request.param, sources_of("training")[0], file))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "training_library", lambda: library)
         patch.setattr(training, "LEAST_TOKENS", 1)
@@ -176,7 +177,7 @@ def test_what_is_dropped_does_not_hang_on_threads_or_on_what_is_learned_at_a_tim
 
 def test_numbers_are_dropped_at_random_and_others_scaled(tmp_path: Path) -> None:
     main = tmp_path / "drop.c"
-    text = f'#include "{learner.STEP}"\n'
+    text = f'#include "{sources_of("training")[0]}"\n'
     text += "void dropped(float p, uint64_t key, int64_t n, float *x) { drop(p, key, n, x, x); }\n"
     main.write_text(text, encoding="utf-8")
     library = ctypes.CDLL(str(compiled("native", main, tmp_path / "drop.so")))

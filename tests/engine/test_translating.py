@@ -20,6 +20,7 @@ from headway.core.search import decode_all
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.engine import building, compiling, levels, translating
+from headway.engine.packaged import sources_of
 from headway.engine.packing import Packed
 from headway.engine.translating import shared, translate
 
@@ -134,7 +135,7 @@ def test_fewer_bits_find_what_torch_finds_by_products_of_rounded_numbers(
 def test_narrower_vectors_find_the_same(
     level: str, model: Transformer, sources: list[list[int]], tmp_path: Path
 ) -> None:
-    compiling.compiled(COMPILER, building.MAIN, tmp_path / "engine.so", f"-march={level}")
+    compiling.compiled(COMPILER, sources_of("engine")[0], tmp_path / "engine.so", f"-march={level}")
     narrow = building.loaded(tmp_path / "engine.so")
     assert narrow.width == {"x86-64": 4, "x86-64-v3": 8}[level]
     if level == "x86-64-v3" and "avx2" not in levels.processor_features():

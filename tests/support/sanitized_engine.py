@@ -24,6 +24,7 @@ from headway.decoding.ensemble import EnsembleDecoder
 from headway.engine import building, compiling
 from headway.engine.ensembles import PackedEnsemble
 from headway.engine.feeding import EngineThreads, FedJob
+from headway.engine.packaged import sources_of
 from headway.engine.packing import KINDS, Packed, aligned, packed, zeros
 from headway.engine.translating import translate
 
@@ -68,7 +69,7 @@ def main() -> None:
     engines = []
     for number, flags in enumerate(([*compiling.THIS_PROCESSOR[:1]], [])):
         file = library.with_name(f"{number}{library.name}")
-        compiling.compiled(sys.argv[1], building.MAIN, file, *SANITIZED, *flags)
+        compiling.compiled(sys.argv[1], sources_of("engine")[0], file, *SANITIZED, *flags)
         engines.append(building.loaded(file))
     cases, workers = 0, EngineThreads(2)
 

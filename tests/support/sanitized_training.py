@@ -16,6 +16,7 @@ from sanitizing import SANITIZED
 
 from headway.core.subwords import SpecialIds
 from headway.engine import compiling, learner, training
+from headway.engine.packaged import sources_of
 from headway.engine.training import NativeStep
 
 LENGTHS = st.lists(st.integers(0, 20), min_size=1, max_size=4)
@@ -26,7 +27,7 @@ def main() -> None:
     torch.set_num_threads(1)
     library = Path(sys.argv[2])
     flags = *SANITIZED, *compiling.THIS_PROCESSOR[:1]
-    compiling.compiled(sys.argv[1], learner.STEP, library, *flags)
+    compiling.compiled(sys.argv[1], sources_of("training")[0], library, *flags)
     opened = learner.opened_training(library)
     training.training_library = lambda: opened
     training.LEAST_TOKENS = 1

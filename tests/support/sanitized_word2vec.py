@@ -13,6 +13,7 @@ import numpy as np
 from sanitizing import SANITIZED
 
 from headway.engine import compiling
+from headway.engine.packaged import sources_of
 from headway.word2vec import kernel, updates
 from headway.word2vec.objective import Objective
 
@@ -22,7 +23,7 @@ def main() -> None:
     cases, draw = 0, np.random.default_rng(1)
     for flags in (compiling.THIS_PROCESSOR[:1], ()):
         file = Path(sys.argv[2]).with_name(f"{len(flags)}.so")
-        compiling.compiled(sys.argv[1], kernel.MAIN, file, *SANITIZED, *flags)
+        compiling.compiled(sys.argv[1], sources_of("word2vec")[0], file, *SANITIZED, *flags)
         library = kernel.opened(file)
         updates.kernel_library = lambda library=library: library
         for size, (window, negatives) in itertools.product((1, 7, 100), ((1, 1), (5, 5), (50, 20))):

@@ -12,7 +12,8 @@ from sanitizing import COMPILER, refuse_faults, runtime_library
 
 from headway.core.errors import DataError
 from headway.engine import compiling, levels
-from headway.word2vec.kernel import MAIN, KernelUpdates, kernel_library, opened
+from headway.engine.packaged import sources_of
+from headway.word2vec.kernel import KernelUpdates, kernel_library, opened
 from headway.word2vec.plain import PlainUpdates
 from headway.word2vec.updates import Objective, Updates, updates
 
@@ -199,7 +200,7 @@ def test_narrower_vectors_learn_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     file = tmp_path / "narrow.so"
-    compiling.compiled(COMPILER, MAIN, file, "-O1", f"-march={level}")
+    compiling.compiled(COMPILER, sources_of("word2vec")[0], file, "-O1", f"-march={level}")
     if level == "x86-64-v3" and "avx2" not in levels.processor_features():
         pytest.skip("this processor has no AVX2")
     n_words, size = FIRST + 40, 23

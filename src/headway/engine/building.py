@@ -6,12 +6,9 @@ from ctypes import POINTER
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.core.errors import DataError, HeadwayError
+from headway.core.errors import DataError
 from headway.engine.compiling import NoEngineError, cached_library
-from headway.engine.levels import LevelError
 
-SOURCES = Path(__file__).parent
-MAIN = SOURCES / "engine.c"
 _pointer, _int, _float, _double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, ctypes.c_double
 
 
@@ -105,11 +102,8 @@ def engine_library() -> EngineLibrary:
 def tried() -> EngineLibrary | str:
     """The engine, or why there is none: once a process, as a compiler that fails takes its time."""
     try:
-        sources = [*SOURCES.glob("*.[ch]"), *SOURCES.glob("[ei]*/*.h")]  # ensemble, instructions
-        return cached_library("engine", sources, MAIN, loaded)
-    except LevelError:
-        raise
-    except (HeadwayError, OSError) as error:
+        return cached_library("engine", loaded)
+    except NoEngineError as error:
         return str(error)
 
 

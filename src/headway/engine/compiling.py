@@ -8,7 +8,7 @@ It lies sealed in $HEADWAY_ENGINE_CACHE, else the cache, under sources, compiler
 import os
 import platform
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +20,7 @@ from headway.core.errors import DataError, HeadwayError
 from headway.core.runtime import processor_line
 from headway.corpora.cache_place import cache_root, key_of, own_folder
 from headway.engine.levels import level_options, zig_options
-from headway.engine.packaged import PACKAGED, packaged_library
+from headway.engine.packaged import PACKAGED, packaged_library, sources_of
 from headway.operations.locks import is_own
 
 FLAGS = ("-std=gnu11", "-O3", "-fno-math-errno", "-fPIC", "-shared")
@@ -33,22 +33,28 @@ class NoEngineError(HeadwayError):
     """Why there is no compiled library here."""
 
 
-def cached_library(
-    name: str, sources: Sequence[Path], main: Path, opened: Callable[[Path], Opened]
-) -> Opened:
-    """What `opened` makes of the library of this processor and compiler, from the cache or new.
+def cached_library(name: str, opened: Callable[[Path], Opened]) -> Opened:
+    """What `opened` makes of one of `LIBRARIES`: packaged, or compiled here, from the cache or new.
 
-    `sources` are all files that it depends on, `main` is the one that is given to the compiler.
     `opened` raises DataError for a file that is not this library.
 
     Raises:
-        NoEngineError: there is no compiler, or it does not compile this.
+        NoEngineError: there is no compiler, it does not compile this, or there is no place for it.
+        LevelError: $HEADWAY_ENGINE_LEVEL names what cannot be.
     """
     level = os.environ.get("HEADWAY_ENGINE_LEVEL")
     flags = level_options(level) if level else ()
-    if PACKAGED.is_dir() and (library := packaged_library(name, sources, opened)):
+    if PACKAGED.is_dir() and (library := packaged_library(name, sources_of(name), opened)):
         return library
-    compiler = found_compiler()
+    try:
+        return compiled_here(name, flags, opened)
+    except (HeadwayError, OSError) as error:
+        raise NoEngineError(str(error)) from error
+
+
+def compiled_here(name: str, flags: tuple[str, ...], opened: Callable[[Path], Opened]) -> Opened:
+    """The same, from the cache or new; raises HeadwayError and OSError."""
+    compiler, sources = found_compiler(), sources_of(name)
     description = {
         "sources": {file.name: file.read_text(encoding="utf-8") for file in sources},
         "flags": [*FLAGS, *(flags or THIS_PROCESSOR)],
@@ -63,7 +69,7 @@ def cached_library(
         if is_own(folder.lstat()) and (folder / seal).read_text() == checksum(folder / file):
             return opened(folder / file)
     with whole_folder(folder) as part:
-        compiled(compiler, main, part / file, *flags)
+        compiled(compiler, sources[0], part / file, *flags)
         try:
             opened(part / file)
         except DataError as error:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from headway.core.embedding import SinusoidalPositions, sinusoids
 from headway.core.runtime import ProductPrecision
-from headway.engine.building import SOURCES, Matrix, all_of, opened_library
+from headway.engine.building import Matrix, all_of, opened_library
 from headway.engine.compiling import cached_library
 from headway.engine.packing import (
     KINDS,
@@ -30,7 +30,6 @@ from headway.engine.packing import (
 if TYPE_CHECKING:
     from headway.core.transformer import Transformer
 
-STEP = SOURCES / "training_step" / "step.c"
 ONE = Padding(1)
 """The rows of a vector."""
 _pointer, _int, _float = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float
@@ -126,7 +125,7 @@ class TrainingLibrary(NamedTuple):
 @functools.cache
 def training_library() -> TrainingLibrary:
     """This processor's, compiled if need be; raises `NoEngineError`, which says why not."""
-    return cached_library("training", [*SOURCES.rglob("*.h"), STEP], STEP, opened_training)
+    return cached_library("training", opened_training)
 
 
 def opened_training(file: Path) -> TrainingLibrary:

@@ -85,8 +85,12 @@ def compiler_options(level: str) -> tuple[str, ...]:
 
 def zig_options(options: Sequence[str] = ()) -> tuple[str, ...]:
     """What zig is told for those of gcc; without any, the best level that this processor can do,
-    as zig's own guess at a processor has features that cannot be together."""
-    options = options or compiler_options(possible_levels()[-1])
+    as zig's own guess at a processor has features that cannot be together. Nothing for a processor
+    of a family without levels."""
+    best = possible_levels()[-1:]
+    options = options or [option for level in best for option in compiler_options(level)]
+    if not options:
+        return ()
     base, *features = options[0].removeprefix("-march=").split("+")
     features += [option.removeprefix("-m") for option in options[1:]]
     arm = {"armv8-a": "generic", "armv8.2-a": "generic+v8_2a"}

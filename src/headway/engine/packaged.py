@@ -16,22 +16,22 @@ from headway.core.disk import checksum, digest
 from headway.core.errors import DataError
 from headway.engine.levels import possible_levels
 
-PACKAGED = Path(__file__).parent / "libraries"
+PACKAGE = Path(__file__).parent.parent
+PACKAGED = PACKAGE / "engine" / "libraries"
 CONTENTS = "contents.json"
 LIBRARIES = {
-    "engine": (
-        "engine/engine.c",
-        ["engine/*.[ch]", "engine/instructions/*.h", "engine/ensemble/*.h"],
-    ),
-    "training": ("engine/training_step/step.c", ["engine/**/*.h", "engine/training_step/step.c"]),
-    "nearest": ("vectors/nearest.c", ["vectors/nearest.c"]),
-    "word2vec": (
-        "word2vec/kernel.c",
-        ["word2vec/kernel.c", "engine/vectors.h", "engine/instructions/*.h"],
-    ),
+    "engine": "engine/engine.c engine/*.h engine/instructions/*.h engine/ensemble/*.h",
+    "training": "engine/training_step/step.c engine/**/*.h",
+    "nearest": "vectors/nearest.c",
+    "word2vec": "word2vec/kernel.c engine/vectors.h engine/instructions/*.h",
 }
 """Every library in C: the file that is compiled, and all that it depends on, below the package."""
 Opened = TypeVar("Opened")
+
+
+def sources_of(name: str) -> list[Path]:
+    """All files that a library depends on; the first is the one that is compiled."""
+    return [file for pattern in LIBRARIES[name].split() for file in PACKAGE.glob(pattern)]
 
 
 def sources_digest(sources: Iterable[Path]) -> str:
@@ -63,5 +63,5 @@ def origin(library: ctypes.CDLL) -> str:
     by = file.stem.partition("-")[2]
     if file.parent == PACKAGED:
         return f"packaged, for {by}"
-    level = os.environ.get("HEADWAY_ENGINE_LEVEL", "native")
+    level = os.environ.get("HEADWAY_ENGINE_LEVEL") or "native"
     return f"compiled here by {by} for {'this processor' if level == 'native' else level}"

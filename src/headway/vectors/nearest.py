@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from headway.core.errors import DataError, HeadwayError
-from headway.engine.compiling import cached_library
+from headway.core.errors import DataError
+from headway.engine.compiling import NoEngineError, cached_library
 
 if TYPE_CHECKING:  # that library takes as long to load as numpy
     from jaxtyping import Float, Int
@@ -25,7 +25,6 @@ SPARE_BYTES = 64
 """Behind the last row of bytes: nearest.c reads whole blocks."""
 _FIRST = 1 << 10
 _LEAST_OF_THREAD = 1 << 16
-_MAIN = Path(__file__).with_name("nearest.c")
 _pointer, _int, _float = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float
 
 
@@ -150,8 +149,8 @@ class ByteSearch:
 def search_library() -> ctypes.CDLL | None:
     """nearest.c, compiled; None where there is no compiler. Once a process."""
     try:
-        return cached_library("nearest", [_MAIN], _MAIN, _opened)
-    except (HeadwayError, OSError):
+        return cached_library("nearest", _opened)
+    except NoEngineError:
         return None
 
 

@@ -8,13 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.errors import DataError, HeadwayError
-from headway.engine.compiling import cached_library
+from headway.core.errors import DataError
+from headway.engine.compiling import NoEngineError, cached_library
 from headway.word2vec.objective import Counted, Law, RandomStates, refuse_lines
-
-MAIN = Path(__file__).with_name("kernel.c")
-ENGINE = MAIN.parent.parent / "engine"
-SOURCES = (MAIN, ENGINE / "vectors.h", *(ENGINE / "instructions").glob("*.h"))
 
 _pointer, _int, _double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 
@@ -46,8 +42,8 @@ class KernelStretch(ctypes.Structure):
 def kernel_library() -> ctypes.CDLL | str:
     """The compiled kernel, or why there is none: once a process, as a compiler takes its time."""
     try:
-        return cached_library("word2vec", SOURCES, MAIN, opened)
-    except (HeadwayError, OSError) as error:
+        return cached_library("word2vec", opened)
+    except NoEngineError as error:
         return str(error)
 
 

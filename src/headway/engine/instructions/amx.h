@@ -71,7 +71,7 @@ INLINE int int8_blocks(const matrix *w, int64_t n, const operand *x, int64_t row
    holds for all its threads. No level that is named for a lesser processor has them. */
 INLINE int has_amx(void) {
     const char *level = getenv("HEADWAY_ENGINE_LEVEL");
-    if (level && strcmp(level, "native")) return 0;
+    if (level && *level && strcmp(level, "native")) return 0;
     unsigned a, b, c, d = 0;
     const unsigned needed = 3u << 24; /* AMX-TILE, AMX-INT8 */
     const long request = 0x1023, tile_data = 18; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
