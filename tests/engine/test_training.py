@@ -1,6 +1,7 @@
 """The compiled training step: losses and gradients are torch's, and dropout is what it says."""
 
 import ctypes
+import time
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +236,20 @@ def test_only_the_newest_loss_can_be_gone_back_from() -> None:
     step.loss(*pairs, SPECIAL, 0.1)
     with pytest.raises(RuntimeError, match="newest loss"):
         old.backward()
+
+
+def test_where_a_thread_fails_the_others_have_ended() -> None:
+    ended = list[int]()
+
+    def work(thread: int) -> None:
+        if not thread:
+            raise MemoryError
+        time.sleep(0.1)
+        ended.append(thread)
+
+    with pytest.raises(MemoryError):
+        NativeStep(small(), threads=3)._together(work)
+    assert sorted(ended) == [1, 2]
 
 
 def test_a_begin_marker_that_is_padding_is_fed_but_not_learned() -> None:
