@@ -175,18 +175,48 @@ def test_what_is_dropped_does_not_hang_on_threads_or_on_what_is_learned_at_a_tim
     assert len({step.loss(*pairs, SPECIAL, 0.1).item() for _ in range(3)}) == 3
 
 
-def test_numbers_are_dropped_at_random_and_others_scaled(tmp_path: Path) -> None:
-    main = tmp_path / "drop.c"
-    text = f'#include "{learner.STEP}"\n'
-    text += "void dropped(float p, uint64_t key, int64_t n, float *x) { drop(p, key, n, x, x); }\n"
-    main.write_text(text, encoding="utf-8")
-    library = ctypes.CDLL(str(compiled("native", main, tmp_path / "drop.so")))
+DROPS = """
+void dropped(float p, uint64_t key, int64_t n, float *x) { drop(p, key, n, x, x); }
+void all_of_a_row(int64_t places, int64_t heads, float *x) {
+    uint64_t key = 5;
+    const int64_t first[] = {0, 1};
+    const side row = {.rows = 1, .first = first, .keys = &key};
+    for (int64_t place = 0; place < places; place++, x += 64) {
+        const attention to = {.dropout = 0.5f, .place = place, .queries = &row};
+        for (int64_t head = 0; head < heads; head++, x += 64)
+            dropped_weights(&to, 0, head, 64, x, x);
+        drop_rows(0.5f, &row, place, x, 64);
+    }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def drops(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The step's dropout."""
+    folder = tmp_path_factory.mktemp("drops")
+    main = folder / "drops.c"
+    main.write_text(f'#include "{learner.STEP}"\n{DROPS}', encoding="utf-8")
+    library = ctypes.CDLL(str(compiled("native", main, folder / "drops.so")))
     library.dropped.argtypes = [ctypes.c_float, ctypes.c_uint64, ctypes.c_int64, ctypes.c_void_p]
+    library.all_of_a_row.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p]
+    return library
+
+
+@pytest.mark.parametrize("heads", [1, 2, 5])
+def test_no_two_dropouts_of_a_row_drop_alike(drops: ctypes.CDLL, heads: int) -> None:
+    x = zeros(30, heads + 1, 64)
+    x[...] = 1
+    drops.all_of_a_row(30, heads, x.ctypes.data)
+    assert len(np.unique(x.reshape(-1, 64), axis=0)) == 30 * (heads + 1)
+
+
+def test_numbers_are_dropped_at_random_and_others_scaled(drops: ctypes.CDLL) -> None:
     x, n = zeros(400, 512), 400 * 512
     for probability in (0.1, 0.5, 0.9):
         x[...] = 2
         for row in range(400):
-            library.dropped(probability, row * 2**35 + row % 7, 512, x[row].ctypes.data)
+            drops.dropped(probability, row * 2**35 + row % 7, 512, x[row].ctypes.data)
         kept = x != 0
         assert x[kept] == pytest.approx(2 / (1 - probability))
         deviation = (probability * (1 - probability)) ** 0.5

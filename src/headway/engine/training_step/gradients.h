@@ -318,13 +318,13 @@ typedef struct {
 } attention;
 
 /* The weights of one head that values are added up with, `kept` or with some of them dropped. */
-static float *dropped_weights(const learner *m, const attention *a, int64_t sentence, int64_t head,
-                              int64_t even, float *kept, float *dropped) {
+static float *dropped_weights(const attention *a, int64_t sentence, int64_t head, int64_t even,
+                              float *kept, float *dropped) {
     if (!(a->dropout > 0)) return kept;
     const int64_t *first = a->queries->first + sentence;
     const uint64_t *keys = a->queries->keys + first[0] - a->queries->first[0];
     for (int64_t i = 0; i < first[1] - first[0]; i++)
-        drop(a->dropout, key_of(keys[i], a->place * m->heads + head), even, kept + i * even,
+        drop(a->dropout, key_of(key_of(keys[i], a->place), head), even, kept + i * even,
              dropped + i * even);
     return dropped;
 }
@@ -345,7 +345,7 @@ static void attend_forward(const learner *m, work *w, const attention *a, float 
             small_product(n, even, m->key, query, a->query_stride, 1, w->turned, even, weights, even);
             for (int64_t i = 0; i < n; i++)
                 softmax(a->causal ? i + 1 : n_keys, even, weights + i * even);
-            const float *used = dropped_weights(m, a, s, h, even, weights, w->dropped);
+            const float *used = dropped_weights(a, s, h, even, weights, w->dropped);
             small_product(n, m->value, n_keys, used, even, 1, value, a->key_stride,
                           context + first * m->values + h * m->value, m->values);
         }
@@ -369,10 +369,10 @@ static void attend_backward(const learner *m, work *w, const attention *a, const
             const float *from = error + first * m->values + h * m->value;
             turn(n_keys, m->value, a->key + value, a->key_stride, even, w->turned);
             small_product(n, even, m->value, from, m->values, 1, w->turned, even, dp, even);
-            const float *used = dropped_weights(m, a, s, h, even, weights, w->dropped);
+            const float *used = dropped_weights(a, s, h, even, weights, w->dropped);
             small_product(n_keys, m->value, n, used, 1, even, from, m->values, key_error + value,
                           a->key_stride);
-            dropped_weights(m, a, s, h, even, dp, dp);
+            dropped_weights(a, s, h, even, dp, dp);
             for (int64_t i = 0; i < n; i++) {
                 vec sums = {0};
                 for (int64_t j = i * even; j < (i + 1) * even; j += WIDTH)
