@@ -120,6 +120,17 @@ def test_loss_and_gradients_are_torchs(
     assert_alike(gradients(model, found), gradients(model, expected), 2e-4)
 
 
+@pytest.mark.parametrize("n_tokens", [1024, 40_001])
+def test_so_they_are_of_long_texts_and_large_vocabularies(level: str, n_tokens: int) -> None:
+    """Of which some rows, and some columns, are in work at a time."""
+    model = small(vocabulary_size=n_tokens, tied=False, output_bias=True)
+    pairs = pairs_for(model, [(3, 150), (150, 0)])
+    expected = torch_loss(model, pairs, 0.1)
+    found = NativeStep(model).loss(*pairs, SPECIAL, 0.1)
+    torch.testing.assert_close(found, expected)
+    assert_alike(gradients(model, found), gradients(model, expected), 1e-5)
+
+
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_in_fewer_bits_the_gradient_points_where_it_does(level: str, norm: str) -> None:
     model = small(d_model=40, d_ff=50, vocabulary_size=700, norm=norm)

@@ -14,12 +14,6 @@
 #define KIND bfloat16
 #include "gradient_tile.h"
 
-/* Each float's nearest bfloat16, in the upper half of its 32 bits. */
-INLINE ivec as_bfloat16(vec x) {
-    const ivec bits = (ivec)x;
-    return (bits + 0x7fff + ((bits >> 16) & 1)) & -65536;
-}
-
 /* A line of a panel: PANEL units of one row, or of two in bfloat16. */
 INLINE void put_line(int64_t kind, const float *one, const float *other, int32_t *to) {
     for (int64_t i = 0; i < PANEL; i += WIDTH) {
@@ -27,8 +21,8 @@ INLINE void put_line(int64_t kind, const float *one, const float *other, int32_t
             store((float *)(to + i), load(one + i));
             continue;
         }
-        const ivec low = as_bfloat16(load(one + i)) >> 16 & 65535;
-        *(ivec *)(to + i) = low | as_bfloat16(load(other + i));
+        const ivec low = rounded_up(load(one + i)) >> 16 & 65535;
+        *(ivec *)(to + i) = low | (rounded_up(load(other + i)) & -65536);
     }
 }
 
@@ -59,8 +53,7 @@ static void add_products(int64_t kind, int64_t rows, const int32_t *dy, int64_t 
 }
 
 static void add_columns(int64_t rows, const float *dy, int64_t stride, int64_t columns, float *to) {
-    for (int64_t r = 0; r < rows; r++, dy += stride)
-        for (int64_t i = 0; i < columns; i += WIDTH) store(to + i, load(to + i) + load(dy + i));
+    for (int64_t r = 0; r < rows; r++) add(columns, to, dy + r * stride);
 }
 
 #define ROWS_AT_ONCE 112 /* so that they stay near while weights pass by */
@@ -72,7 +65,7 @@ static void multiply(const matrix *w, int64_t rows, const float *x, float *y, ro
                 y + r * w->outputs, w->outputs, room);
 }
 
-/* dx = dy W, unless it is not wanted; and the gradients of W and b grow. */
+/* dx = dy W; and the gradients of W and b grow. */
 static void multiply_backward(const learner *m, work *w, const weight *by, int64_t rows,
                               const float *x, const float *dy, float *dx) {
     const int64_t inputs = by->forward.inputs, outputs = by->forward.outputs;
