@@ -6,9 +6,8 @@ from ctypes import POINTER
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.core.errors import DataError, HeadwayError
-from headway.engine.compiling import NoEngineError, cached_library
-from headway.engine.levels import LevelError
+from headway.core.errors import DataError
+from headway.engine.compiling import NoEngineError, library_or_reason
 
 SOURCES = Path(__file__).parent
 MAIN = SOURCES / "engine.c"
@@ -104,13 +103,8 @@ def engine_library() -> EngineLibrary:
 @functools.cache
 def tried() -> EngineLibrary | str:
     """The engine, or why there is none: once a process, as a compiler that fails takes its time."""
-    try:
-        sources = [*SOURCES.glob("*.[ch]"), *SOURCES.glob("[ei]*/*.h")]  # ensemble, instructions
-        return cached_library("engine", sources, MAIN, loaded)
-    except LevelError:
-        raise
-    except (HeadwayError, OSError) as error:
-        return str(error)
+    sources = [*SOURCES.glob("*.[ch]"), *SOURCES.glob("[ei]*/*.h")]  # ensemble, instructions
+    return library_or_reason("engine", sources, MAIN, loaded)
 
 
 def loaded(file: Path) -> EngineLibrary:

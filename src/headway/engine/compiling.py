@@ -19,7 +19,7 @@ from headway.core.disk import checksum, whole_folder
 from headway.core.errors import DataError, HeadwayError
 from headway.core.runtime import processor_line
 from headway.corpora.cache_place import cache_root, key_of, own_folder
-from headway.engine.levels import level_options, zig_options
+from headway.engine.levels import LevelError, level_options, zig_options
 from headway.engine.packaged import PACKAGED, packaged_library
 from headway.operations.locks import is_own
 
@@ -71,6 +71,18 @@ def cached_library(
         (part / seal).write_text(checksum(part / file), encoding="ascii")
         part.chmod(0o700)
     return opened(folder / file)
+
+
+def library_or_reason(
+    name: str, sources: Sequence[Path], main: Path, opened: Callable[[Path], Opened]
+) -> Opened | str:
+    """What `cached_library` gives, or why there is none; raises LevelError."""
+    try:
+        return cached_library(name, sources, main, opened)
+    except LevelError:
+        raise
+    except (HeadwayError, OSError) as error:
+        return str(error)
 
 
 def found_compiler() -> str:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from headway.core.embedding import SinusoidalPositions, sinusoids
 from headway.core.runtime import ProductPrecision
 from headway.engine.building import SOURCES, Matrix, all_of, opened_library
-from headway.engine.compiling import cached_library
+from headway.engine.compiling import NoEngineError, library_or_reason
 from headway.engine.packing import (
     KINDS,
     Numbers,
@@ -123,10 +123,19 @@ class TrainingLibrary(NamedTuple):
     """Whether the processor has instructions for products in bfloat16."""
 
 
-@functools.cache
 def training_library() -> TrainingLibrary:
-    """This processor's, compiled if need be; raises `NoEngineError`, which says why not."""
-    return cached_library("training", [*SOURCES.rglob("*.h"), STEP], STEP, opened_training)
+    """This processor's; raises `NoEngineError`, which says why not, and `LevelError`."""
+    found = tried()
+    if isinstance(found, str):
+        raise NoEngineError(found)
+    return found
+
+
+@functools.cache
+def tried() -> TrainingLibrary | str:
+    """The library, or why there is none: once a process, as a compiler takes its time."""
+    sources = [*SOURCES.rglob("*.h"), STEP]
+    return library_or_reason("training", sources, STEP, opened_training)
 
 
 def opened_training(file: Path) -> TrainingLibrary:
