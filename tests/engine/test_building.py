@@ -5,19 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from headway.engine import building, compiling
+from headway.engine import building, compiling, learner
 from headway.engine.compiling import NoEngineError
 from headway.engine.levels import possible_levels
 from headway.engine.packaged import LIBRARIES, origin
 
 pytestmark = pytest.mark.usefixtures("no_engine_yet")
+OPENED = {building: building.engine_library, learner: learner.training_library}
 
 
 @pytest.fixture
 def no_engine_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a new process that has a new cache."""
     monkeypatch.setenv("HEADWAY_ENGINE_CACHE", str(tmp_path / "engines"))
-    monkeypatch.setattr(building, "tried", building.tried.__wrapped__)
+    for module in (building, learner):
+        monkeypatch.setattr(module, "tried", module.tried.__wrapped__)
     quick = ["-O0" if flag == "-O3" else flag for flag in compiling.FLAGS]
     monkeypatch.setattr(compiling, "FLAGS", tuple(quick))
 
@@ -60,8 +62,9 @@ def test_a_compiler_that_fails_is_named_with_its_first_words(
         building.engine_library()
 
 
+@pytest.mark.parametrize("module", [building, learner])
 def test_a_compiler_that_fails_is_run_once_a_process_whatever_it_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: Any
 ) -> None:
     """Bytes that are no text among it."""
     broken, runs = tmp_path / "broken-cc", tmp_path / "runs"
@@ -69,10 +72,10 @@ def test_a_compiler_that_fails_is_run_once_a_process_whatever_it_says(
     broken.write_text("\n".join(lines), encoding="utf-8")
     broken.chmod(0o755)
     monkeypatch.setenv("CC", str(broken))
-    monkeypatch.setattr(building, "tried", functools.cache(building.tried))
+    monkeypatch.setattr(module, "tried", functools.cache(module.tried))
     for _ in range(3):
         with pytest.raises(NoEngineError, match="does not compile it: no such . header"):
-            building.engine_library()
+            OPENED[module]()
     assert len(runs.read_text(encoding="utf-8").splitlines()) == len(compiling.THIS_PROCESSOR)
 
 

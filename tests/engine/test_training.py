@@ -1,6 +1,7 @@
 """The compiled training step: losses and gradients are torch's, and dropout is what it says."""
 
 import ctypes
+import time
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,17 @@ def test_loss_and_gradients_are_torchs(
     assert_alike(gradients(model, found), gradients(model, expected), 2e-4)
 
 
+@pytest.mark.parametrize("n_tokens", [1024, 40_001])
+def test_so_they_are_of_long_texts_and_large_vocabularies(level: str, n_tokens: int) -> None:
+    """Of which some rows, and some columns, are in work at a time."""
+    model = small(vocabulary_size=n_tokens, tied=False, output_bias=True)
+    pairs = pairs_for(model, [(3, 150), (150, 0)])
+    expected = torch_loss(model, pairs, 0.1)
+    found = NativeStep(model).loss(*pairs, SPECIAL, 0.1)
+    torch.testing.assert_close(found, expected)
+    assert_alike(gradients(model, found), gradients(model, expected), 1e-5)
+
+
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_in_fewer_bits_the_gradient_points_where_it_does(level: str, norm: str) -> None:
     model = small(d_model=40, d_ff=50, vocabulary_size=700, norm=norm)
@@ -175,18 +187,48 @@ def test_what_is_dropped_does_not_hang_on_threads_or_on_what_is_learned_at_a_tim
     assert len({step.loss(*pairs, SPECIAL, 0.1).item() for _ in range(3)}) == 3
 
 
-def test_numbers_are_dropped_at_random_and_others_scaled(tmp_path: Path) -> None:
-    main = tmp_path / "drop.c"
-    text = f'#include "{sources_of("training")[0]}"\n'
-    text += "void dropped(float p, uint64_t key, int64_t n, float *x) { drop(p, key, n, x, x); }\n"
-    main.write_text(text, encoding="utf-8")
-    library = ctypes.CDLL(str(compiled("native", main, tmp_path / "drop.so")))
+DROPS = """
+void dropped(float p, uint64_t key, int64_t n, float *x) { drop(p, key, n, x, x); }
+void all_of_a_row(int64_t places, int64_t heads, float *x) {
+    uint64_t key = 5;
+    const int64_t first[] = {0, 1};
+    const side row = {.rows = 1, .first = first, .keys = &key};
+    for (int64_t place = 0; place < places; place++, x += 64) {
+        const attention to = {.dropout = 0.5f, .place = place, .queries = &row};
+        for (int64_t head = 0; head < heads; head++, x += 64)
+            dropped_weights(&to, 0, head, 64, x, x);
+        drop_rows(0.5f, &row, place, x, 64);
+    }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def drops(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The step's dropout."""
+    folder = tmp_path_factory.mktemp("drops")
+    main = folder / "drops.c"
+    main.write_text(f'#include "{sources_of("training")[0]}"\n{DROPS}', encoding="utf-8")
+    library = ctypes.CDLL(str(compiled("native", main, folder / "drops.so")))
     library.dropped.argtypes = [ctypes.c_float, ctypes.c_uint64, ctypes.c_int64, ctypes.c_void_p]
+    library.all_of_a_row.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p]
+    return library
+
+
+@pytest.mark.parametrize("heads", [1, 2, 5])
+def test_no_two_dropouts_of_a_row_drop_alike(drops: ctypes.CDLL, heads: int) -> None:
+    x = zeros(30, heads + 1, 64)
+    x[...] = 1
+    drops.all_of_a_row(30, heads, x.ctypes.data)
+    assert len(np.unique(x.reshape(-1, 64), axis=0)) == 30 * (heads + 1)
+
+
+def test_numbers_are_dropped_at_random_and_others_scaled(drops: ctypes.CDLL) -> None:
     x, n = zeros(400, 512), 400 * 512
     for probability in (0.1, 0.5, 0.9):
         x[...] = 2
         for row in range(400):
-            library.dropped(probability, row * 2**35 + row % 7, 512, x[row].ctypes.data)
+            drops.dropped(probability, row * 2**35 + row % 7, 512, x[row].ctypes.data)
         kept = x != 0
         assert x[kept] == pytest.approx(2 / (1 - probability))
         deviation = (probability * (1 - probability)) ** 0.5
@@ -236,6 +278,20 @@ def test_only_the_newest_loss_can_be_gone_back_from() -> None:
     step.loss(*pairs, SPECIAL, 0.1)
     with pytest.raises(RuntimeError, match="newest loss"):
         old.backward()
+
+
+def test_where_a_thread_fails_the_others_have_ended() -> None:
+    ended = list[int]()
+
+    def work(thread: int) -> None:
+        if not thread:
+            raise MemoryError
+        time.sleep(0.1)
+        ended.append(thread)
+
+    with pytest.raises(MemoryError):
+        NativeStep(small(), threads=3)._together(work)
+    assert sorted(ended) == [1, 2]
 
 
 def test_a_begin_marker_that_is_padding_is_fed_but_not_learned() -> None:

@@ -53,6 +53,7 @@ def test_it_learns_and_says_what_it_is(runs, name):
     assert last["perplexity"] == pytest.approx(math.exp(last["valid_loss"]), rel=1e-3)
     card = (runs / name / "README.md").read_text(encoding="utf-8")
     assert "bits per character" in card
+    assert ", by torch" not in card, "which there is no choice but"
     settings = RunFolder(runs / name).settings()
     assert settings["run"] == {"task": "language-model", "finished": True}
     assert settings["text"]["unit"] == "words"

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import labelled
 import pytest
 import torch
 from everyday_run import FLAGS, check_stopped_and_resumed, command, train, write_corpus
@@ -48,6 +49,13 @@ def test_native_refuses_what_it_cannot_do_before_anything_is_written(tmp_path, f
     assert reason in refused.err
     assert refused.err.rstrip().endswith("Use --runtime.engine auto.")
     assert not (tmp_path / "run").exists()
+
+
+def test_native_refuses_other_tasks(tmp_path):
+    texts, run = labelled.write_labelled(tmp_path / "texts.tsv", 60), tmp_path / "run"
+    refused = labelled.train(texts, run, "--runtime.engine=native")
+    assert (refused.status, run.exists()) == (2, False)
+    assert "it trains translators alone. Use --runtime.engine auto." in refused.err
 
 
 @pytest.mark.filterwarnings("ignore:.*stderr.log|.*stdout.log")  # torch leaves them open

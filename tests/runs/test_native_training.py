@@ -195,6 +195,18 @@ def test_what_the_engine_cannot_do_is_torchs_or_refused(tmp_path, prepared, name
         trainer_in(tmp_path, prepared, "native", training=changes, **options)
 
 
+@pytest.mark.parametrize("part", ["loss", "cross_entropy", "tensors"])
+def test_a_task_that_makes_its_own_losses_is_torchs(tmp_path, prepared, part, monkeypatch):
+    whole = getattr(CorpusTask, part)
+
+    def own(*given: Any) -> Any:
+        return whole(*given)
+
+    monkeypatch.setattr(CorpusTask, part, own)
+    left = trainer_in(tmp_path, prepared, "auto")
+    assert "a loss of their own" in vars(left.task)["computed_by"]
+
+
 def test_a_hook_sees_what_it_asks_for_and_the_updates_are_the_same(tmp_path, prepared):
     """From the moment it is there to the moment it goes, torch computes."""
     plain, watched = (trainer_in(tmp_path / name, prepared) for name in ("plain", "watched"))

@@ -49,6 +49,8 @@ def test_a_short_budget_begins_there_with_smaller_batches_unless_it_is_told_not_
         "named": ("--budget=2m", "--preset=tiny"),
         "long": ("--budget=2h",),
         "other": ("--budget=2m", "--model.type=ablated"),
+        "in parts": ("--budget=2m", "--training.layer-decay=0.9"),
+        "accumulated": ("--budget=2m", "--training.accumulate=9"),
     }.items():
         finished = command("train", *names, "--out", str(tmp_path / run), *sizes, *more)
         assert finished.status == 130, finished.err
@@ -57,7 +59,7 @@ def test_a_short_budget_begins_there_with_smaller_batches_unless_it_is_told_not_
     steps = {run: of["max_steps"] for run, of in found.items()}
     assert {run: of["batch_tokens"] for run, of in found.items()} == {
         "short": whole // 2, "told": 600, "named": whole, "long": whole,
-        "other": whole,
+        "other": whole, "in parts": whole, "accumulated": whole,
     }  # fmt: skip
     began = {run for run, of in found.items() if of["init_embedding"] == "pairs"}
     assert began == {"short"}

@@ -32,8 +32,9 @@ static void add_and_norm(const model *m, const norm *by, int64_t rows, const flo
     }
 }
 
-static void add(const model *m, int64_t rows, float *x, const float *y) {
-    for (int64_t i = 0; i < rows * m->width; i += WIDTH) store(x + i, load(x + i) + load(y + i));
+/* x += y, of `n` numbers: a multiple of WIDTH. */
+INLINE void add(int64_t n, float *x, const float *y) {
+    for (int64_t i = 0; i < n; i += WIDTH) store(x + i, load(x + i) + load(y + i));
 }
 
 /* (1 + erf(x / sqrt 2)) / 2 within 1e-7 (Abramowitz and Stegun 1964, 7.1.26). */
@@ -137,7 +138,7 @@ static const float *read_by(const model *m, const norm *by, int64_t rows, worksp
 /* x gets what the sub-layer gave: `w->result`. */
 static void written_by(const model *m, const norm *by, int64_t rows, workspace *w) {
     if (m->norm_first)
-        add(m, rows, w->x, w->result);
+        add(rows * m->width, w->x, w->result);
     else
         add_and_norm(m, by, rows, w->x, w->result, w->x);
 }

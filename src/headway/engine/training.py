@@ -2,7 +2,7 @@
 
 import ctypes
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import Any, cast
 
@@ -103,10 +103,15 @@ class NativeStep:
         self._together(lambda thread: add(model, array.ctypes.data, n, factor, thread, threads))
 
     def _together(self, work: Callable[[int], Any]) -> list[Any]:
-        """What each thread gives."""
+        """What each thread gives. Where one fails the others end first: they are in arrays that
+        the next call uses."""
         if self.pool is None:
             return [work(0)]
-        return list(self.pool.map(work, range(self.threads)))
+        working = [self.pool.submit(work, thread) for thread in range(self.threads)]
+        try:
+            return [one.result() for one in working]
+        finally:
+            wait(working)
 
     def _learn(self, thread: int, batch: "PairedBatch") -> float:
         """The loss of a thread's share of the sentences."""

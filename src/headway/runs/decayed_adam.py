@@ -51,10 +51,9 @@ def fit_decay(run: Run, training: PlannedTraining) -> PlannedTraining:
 
     Not where parts learn apart, and not of another type of model, of which it was not measured.
     """
-    apart = training.init_from or training.freeze or training.layer_decay < 1
     usual = presets_of_type(run.spec, run.spec.default_model) if run.spec.begun_at_pairs else ()
     given = "weight_decay" in run.given.get("training", {})
-    if apart or given or run.preset not in usual:
+    if training.in_parts or given or run.preset not in usual:
         return training
     run.say(f"weight decay {OF_FEW_PAIRS}: few pairs, which will be seen 10 times or more")
     return replace(training, weight_decay=OF_FEW_PAIRS)

@@ -108,7 +108,7 @@ def fit(run: Run, build_trainer: Callable[[Run], Trainer[Any]]) -> Settings:
     training = usual(run.settings.training)
     if training.budget or not (training.max_steps and training.checkpoint_every):
         training = fit_length(replace(run, settings=with_training(run, training)), build_trainer)
-    if run.preset and training.within_s and training.max_steps * training.batch_tokens < FEW:
+    if run.preset and training.within_s and padded_tokens(training) < FEW:
         from headway.runs.short_budgets import fit_short  # a side room
 
         training = fit_short(run, training)
@@ -129,6 +129,11 @@ def fit(run: Run, build_trainer: Callable[[Run], Trainer[Any]]) -> Settings:
     return with_training(run, training)
 
 
+def padded_tokens(training: PlannedTraining) -> int:
+    """At most so many are learned from."""
+    return training.max_steps * training.accumulate * training.batch_tokens
+
+
 def with_training(run: Run, training: PlannedTraining) -> Settings:
     """The run's settings, but for this section."""
     return replace(run.settings, training=training)
@@ -136,7 +141,7 @@ def with_training(run: Run, training: PlannedTraining) -> Settings:
 
 def with_dropout(run: Run, training: PlannedTraining) -> Settings:
     """More dropout the more often the same text will be seen, growing while the rate warms up."""
-    seen = training.max_steps * training.accumulate * training.batch_tokens
+    seen = padded_tokens(training)
     sizes = run.spec.sizes(run.data)
     dropout, why = fit_dropout(seen / sizes.per_pass)
     if sizes.distinct < FEW_DISTINCT and seen >= 10 * sizes.per_pass:
@@ -360,6 +365,6 @@ def teaches_nothing(sizes: Sizes, seen: float) -> bool:
 
 
 def smaller_presets(run: Run) -> list[str]:
-    """The presets below the one that was chosen, of the same type of model; all if none was."""
+    """The presets below the one that was chosen, of the same type of model; none if none was."""
     names = presets_of_type(run.spec, run.settings.model_type)
     return names[: names.index(run.preset)] if run.preset in names else []

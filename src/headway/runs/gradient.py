@@ -35,7 +35,7 @@ def fit(run: Run) -> Settings:
     training = run.settings.training
     if training.init_embedding:
         beginning(training).fit(run)
-    if in_parts(training) or training.init_from:
+    if training.in_parts or training.init_from:
         run.settings = parent.fit(run, drawn(run))
     if run.settings.runtime.engine == "native":  # refused, if so, before anything is written
         build_trainer(run, ValidationLines(run.say))
@@ -86,7 +86,7 @@ GRADIENT = Learner(fit, learn)
 def begin(run: Run) -> None:
     """What comes before the first update: frozen parts are told, a parent's weights taken."""
     training = run.settings.training
-    if in_parts(training) or training.init_from:
+    if training.in_parts or training.init_from:
         parent.begin(run)
     if training.init_embedding and not run.trainer.progress.step:
         beginning(training).begin_with(run)
@@ -95,11 +95,6 @@ def begin(run: Run) -> None:
 def beginning(training: PlannedTraining) -> Any:
     """Who knows what embeddings begin with: the training pairs, or a file."""
     return short_budgets if training.init_embedding == short_budgets.PAIRS else initial_embedding
-
-
-def in_parts(training: PlannedTraining) -> bool:
-    """Whether not all weights learn alike."""
-    return bool(training.freeze or training.layer_decay < 1 or training.lora_rank)
 
 
 # -- the trainer ------------------------------------------------------------------------------
@@ -111,7 +106,7 @@ def build_trainer(run: Run, reporter: Reporter) -> Trainer[Any]:
     assert run.spec.task, "what learns by gradient has one"
     task = run.spec.task(run.settings, run.data, run.runtime)
     model = drawn(run)
-    eval_model = twin(model) if in_parts(settings) else drawn(run)
+    eval_model = twin(model) if settings.in_parts else drawn(run)
     if settings.compile or run.runtime.device.type == "cuda":
         accelerate(model, task, settings)
     if run.settings.runtime.engine != "torch":
@@ -141,6 +136,6 @@ def trainer_of(
     """The core's, with all that hangs on it: frozen parts, recovery, a time to keep to."""
     callbacks = (*ALWAYS, TIME_BUDGET) if settings.within_s or settings.plans else ALWAYS
     how["callbacks"] = callbacks
-    if in_parts(settings) or settings.weight_decay:
+    if settings.in_parts or settings.weight_decay:
         how |= other_optimizer(eval_model, settings, callbacks)
     return train.trainer_of(model, eval_model, task, folder, settings, **how)

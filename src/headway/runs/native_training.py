@@ -15,12 +15,15 @@ from headway.core.rows import SIDES
 from headway.core.runtime import ProductPrecision
 from headway.core.training_interfaces import Batch
 from headway.core.translation_task import TranslationTask
-from headway.engine.building import engine_library
 from headway.engine.compiling import NoEngineError
 from headway.engine.engine import CHANGED
+from headway.engine.learner import training_library
 from headway.engine.training import NativeStep, unsupported_training
 from headway.operations.learning_parts import LearningParts
 from headway.runs.task_spec import Run
+
+PARTS = ("loss", "cross_entropy", "tensors")
+"""Of a task, which the engine stands in for."""
 
 
 class NativeLoss:
@@ -44,16 +47,14 @@ def learn_natively(run: Run, model: nn.Module, task: Any) -> torch.dtype:
     """Have the compiled engine make the losses of a task of pairs; the type of the model's numbers,
     which is torch's for products where the losses stay torch's.
 
-    `task.computed_by` says in words who makes them. Raises ConfigError where [runtime] engine is
-    native and it is not for this.
+    `task.computed_by` says in words who makes those of pairs. Raises ConfigError where [runtime]
+    engine is native and it is not for this.
     """
     dtype, threads = run.runtime.dtype, run.runtime.threads
-    if not hasattr(task, "label_smoothing"):  # it is not of pairs
-        return dtype
     precision: ProductPrecision = "bf16" if dtype == torch.bfloat16 else "fp32"
-    reason = left_to_torch(run, model, task)
+    reason, of_pairs = left_to_torch(run, model, task), isinstance(task, TranslationTask)
     try:
-        if not reason and precision == "bf16" and not engine_library().has_bfloat16:
+        if not reason and precision == "bf16" and not training_library().has_bfloat16:
             reason = "it was compiled for a processor without products of bfloat16"
         if not reason:
             task.loss = NativeLoss(task, model, NativeStep(cast(Any, model), precision, threads))
@@ -63,22 +64,25 @@ def learn_natively(run: Run, model: nn.Module, task: Any) -> torch.dtype:
         raise ConfigError(
             f"runtime.engine native is for what it can do; {reason}. Use --runtime.engine auto."
         )
-    several = "s" if threads > 1 else ""
-    by_engine = f"the compiled engine, {precision}, {threads} thread{several}"
-    task.computed_by = f"torch ({reason})" if reason else by_engine
+    if of_pairs:
+        several = "s" if threads > 1 else ""
+        by_engine = f"the compiled engine, {precision}, {threads} thread{several}"
+        task.computed_by = f"torch ({reason})" if reason else by_engine
     return dtype if reason else torch.float32
 
 
 def left_to_torch(run: Run, model: nn.Module, task: Any) -> str:
     """Why torch makes the losses; nothing if the engine can."""
     training: LearningParts = run.settings.training
+    if not isinstance(task, TranslationTask):
+        return "it trains translators alone"
     if training.compile:
         return "torch compiles its layers"
-    if training.freeze or training.lora_rank or training.layer_decay < 1:
+    if training.in_parts:
         return "not all weights learn alike"
     if run.folder.data.exists() and "losses_by" not in run.folder.record():
         return "it was begun so by an earlier version"
-    if type(task).loss is not TranslationTask.loss:
+    if any(getattr(type(task), part) is not getattr(TranslationTask, part) for part in PARTS):
         return "its batches have a loss of their own"
     return unsupported_training(model, run.runtime.device) or (CHANGED if has_hooks(model) else "")
 

@@ -29,15 +29,14 @@ def fit_short(run: Run, training: PlannedTraining) -> PlannedTraining:
     """
     given = run.given.get("training", {})
     usual = presets_of_type(run.spec, run.spec.default_model)
-    if not run.spec.begun_at_pairs or run.preset not in usual:
+    if training.in_parts or not run.spec.begun_at_pairs or run.preset not in usual:
         return training
     if "batch_tokens" not in given:
         every = training.checkpoint_every * (1 if "checkpoint_every" in given else SMALLER)
         size, steps = training.batch_tokens // SMALLER, training.max_steps * SMALLER
         training = replace(training, batch_tokens=size, max_steps=steps, checkpoint_every=every)
         run.say(f"so few updates are made smaller: {steps:,} with batches of {size:,} tokens")
-    apart = training.init_from or training.freeze or training.reinit or training.init_embedding
-    if not apart and "init_embedding" not in given:
+    if "init_embedding" not in given:
         training = replace(training, init_embedding=PAIRS)
         fit(run)
     return training

@@ -28,12 +28,12 @@ static void OF(_gradient_panel)(int64_t n_units, const int32_t *dy, const int32_
         float *here = to + done * stride;
         switch (height) {
 #define HEIGHT(n) case n: OF(_gradient_tile)(n, n_units, dy + done, x, here, stride); break;
-            HEIGHT(1) HEIGHT(2) HEIGHT(3) /* 16 = 5 * 3 + 1 */
-#if TILE_ROWS > 3
-            HEIGHT(5) HEIGHT(6) /* 16 = 6 + 5 + 5 */
-#endif
 #if TILE_ROWS > 6
             HEIGHT(10) HEIGHT(11) /* 32 = 11 + 11 + 10 */
+#elif TILE_ROWS > 3
+            HEIGHT(5) HEIGHT(6) /* 16 = 6 + 5 + 5 */
+#else
+            HEIGHT(2) HEIGHT(3) /* 16 = 4 * 3 + 2 * 2 */
 #endif
 #undef HEIGHT
         }

@@ -14,12 +14,6 @@
 #define KIND bfloat16
 #include "gradient_tile.h"
 
-/* Each float's nearest bfloat16, in the upper half of its 32 bits. */
-INLINE ivec as_bfloat16(vec x) {
-    const ivec bits = (ivec)x;
-    return (bits + 0x7fff + ((bits >> 16) & 1)) & -65536;
-}
-
 /* A line of a panel: PANEL units of one row, or of two in bfloat16. */
 INLINE void put_line(int64_t kind, const float *one, const float *other, int32_t *to) {
     for (int64_t i = 0; i < PANEL; i += WIDTH) {
@@ -27,8 +21,8 @@ INLINE void put_line(int64_t kind, const float *one, const float *other, int32_t
             store((float *)(to + i), load(one + i));
             continue;
         }
-        const ivec low = as_bfloat16(load(one + i)) >> 16 & 65535;
-        *(ivec *)(to + i) = low | as_bfloat16(load(other + i));
+        const ivec low = rounded_up(load(one + i)) >> 16 & 65535;
+        *(ivec *)(to + i) = low | (rounded_up(load(other + i)) & -65536);
     }
 }
 
@@ -59,8 +53,7 @@ static void add_products(int64_t kind, int64_t rows, const int32_t *dy, int64_t 
 }
 
 static void add_columns(int64_t rows, const float *dy, int64_t stride, int64_t columns, float *to) {
-    for (int64_t r = 0; r < rows; r++, dy += stride)
-        for (int64_t i = 0; i < columns; i += WIDTH) store(to + i, load(to + i) + load(dy + i));
+    for (int64_t r = 0; r < rows; r++) add(columns, to, dy + r * stride);
 }
 
 #define ROWS_AT_ONCE 112 /* so that they stay near while weights pass by */
@@ -72,7 +65,7 @@ static void multiply(const matrix *w, int64_t rows, const float *x, float *y, ro
                 y + r * w->outputs, w->outputs, room);
 }
 
-/* dx = dy W, unless it is not wanted; and the gradients of W and b grow. */
+/* dx = dy W; and the gradients of W and b grow. */
 static void multiply_backward(const learner *m, work *w, const weight *by, int64_t rows,
                               const float *x, const float *dy, float *dx) {
     const int64_t inputs = by->forward.inputs, outputs = by->forward.outputs;
@@ -318,13 +311,13 @@ typedef struct {
 } attention;
 
 /* The weights of one head that values are added up with, `kept` or with some of them dropped. */
-static float *dropped_weights(const learner *m, const attention *a, int64_t sentence, int64_t head,
-                              int64_t even, float *kept, float *dropped) {
+static float *dropped_weights(const attention *a, int64_t sentence, int64_t head, int64_t even,
+                              float *kept, float *dropped) {
     if (!(a->dropout > 0)) return kept;
     const int64_t *first = a->queries->first + sentence;
     const uint64_t *keys = a->queries->keys + first[0] - a->queries->first[0];
     for (int64_t i = 0; i < first[1] - first[0]; i++)
-        drop(a->dropout, key_of(keys[i], a->place * m->heads + head), even, kept + i * even,
+        drop(a->dropout, key_of(key_of(keys[i], a->place), head), even, kept + i * even,
              dropped + i * even);
     return dropped;
 }
@@ -345,7 +338,7 @@ static void attend_forward(const learner *m, work *w, const attention *a, float 
             small_product(n, even, m->key, query, a->query_stride, 1, w->turned, even, weights, even);
             for (int64_t i = 0; i < n; i++)
                 softmax(a->causal ? i + 1 : n_keys, even, weights + i * even);
-            const float *used = dropped_weights(m, a, s, h, even, weights, w->dropped);
+            const float *used = dropped_weights(a, s, h, even, weights, w->dropped);
             small_product(n, m->value, n_keys, used, even, 1, value, a->key_stride,
                           context + first * m->values + h * m->value, m->values);
         }
@@ -369,10 +362,10 @@ static void attend_backward(const learner *m, work *w, const attention *a, const
             const float *from = error + first * m->values + h * m->value;
             turn(n_keys, m->value, a->key + value, a->key_stride, even, w->turned);
             small_product(n, even, m->value, from, m->values, 1, w->turned, even, dp, even);
-            const float *used = dropped_weights(m, a, s, h, even, weights, w->dropped);
+            const float *used = dropped_weights(a, s, h, even, weights, w->dropped);
             small_product(n_keys, m->value, n, used, 1, even, from, m->values, key_error + value,
                           a->key_stride);
-            dropped_weights(m, a, s, h, even, dp, dp);
+            dropped_weights(a, s, h, even, dp, dp);
             for (int64_t i = 0; i < n; i++) {
                 vec sums = {0};
                 for (int64_t j = i * even; j < (i + 1) * even; j += WIDTH)

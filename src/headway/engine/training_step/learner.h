@@ -1,5 +1,5 @@
 /* What Python hands over: a Transformer's parameters, and pairs of sentences to learn from; and the
-   memory of one thread. `training.py` has the same fields in the same order.
+   memory of one thread. `learner.py` has the same fields in the same order.
 
    Rows are real tokens, one sentence behind another: there is no padding. Columns have zeros up to
    multiples of PANEL, behind each head up to multiples of WIDTH; they stay zeros. */

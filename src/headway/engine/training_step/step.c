@@ -28,11 +28,9 @@ static void embed_backward(const learner *m, const pairs *p, work *w, const lear
         for (int64_t i = 0; i < of->first[s + 1] - of->first[s]; i++, r++) {
             const float *from = error + r * m->width;
             float *token = w->gradient + by->embedding_at + of->ids[r] * m->width;
-            float *position = w->gradient + by->table_at + i * m->width;
             for (int64_t k = 0; of->ids[r] != m->padding && k < m->width; k += WIDTH)
                 store(token + k, load(token + k) + load(from + k) * m->embedding_scale);
-            for (int64_t k = 0; by->table_at >= 0 && k < m->width; k += WIDTH)
-                store(position + k, load(position + k) + load(from + k));
+            if (by->table_at >= 0) add(m->width, w->gradient + by->table_at + i * m->width, from);
         }
 }
 
@@ -54,8 +52,7 @@ static float *write_forward(const learner *m, const pairs *p, work *w, const lea
         norm_forward(m, by, of->rows, x, w->result, kept);
         return kept->out;
     }
-    for (int64_t i = 0; i < of->rows * m->width; i += WIDTH)
-        store(x + i, load(x + i) + load(w->result + i));
+    add(of->rows * m->width, x, w->result);
     return x;
 }
 
@@ -71,8 +68,7 @@ static void write_backward(const learner *m, const pairs *p, work *w, const lear
 static void read_backward(const learner *m, work *w, const learned_norm *by, int64_t rows,
                           const kept_norm *kept) {
     if (m->norm_first) norm_backward(m, w, by, rows, kept, w->result);
-    for (int64_t i = 0; i < rows * m->width; i += WIDTH)
-        store(w->error + i, load(w->error + i) + load(w->result + i));
+    add(rows * m->width, w->error, w->result);
 }
 
 /* -- sub-layers -- */
@@ -147,8 +143,7 @@ static void cross_backward(const learner *m, const pairs *p, work *w, const lear
     clear_behind(sources, m->heads * m->value, m->values, a.key_stride, w->wide_error + m->keys);
     attend_backward(m, w, &a, w->inner_error, w->query_error, w->wide_error);
     multiply_backward(m, w, &l->cross_memory, sources, memory, w->wide_error, w->result);
-    for (int64_t i = 0; i < sources * m->width; i += WIDTH)
-        store(w->memory_error + i, load(w->memory_error + i) + load(w->result + i));
+    add(sources * m->width, w->memory_error, w->result);
     multiply_backward(m, w, &l->cross_query, rows, read, w->query_error, w->result);
     read_backward(m, w, &l->around_cross, rows, &k->around_cross);
 }
@@ -236,8 +231,7 @@ static double learn_vocabulary(const learner *m, const pairs *p, work *w, int64_
         if (v->bias >= 0)
             add_columns(rows, w->logits + n, stride, back.inputs, w->gradient + v->bias + n);
         product(&back, rows, w->logits + n, stride, w->result, width, &w->rounded);
-        for (int64_t i = 0; i < rows * width; i += WIDTH)
-            store(error + i, load(error + i) + load(w->result + i));
+        add(rows * width, error, w->result);
     }
     return loss;
 }
@@ -354,7 +348,7 @@ static int64_t pack_weight(const learner *m, const weight *w, int64_t n, int64_t
 
 /* -- what Python calls -- */
 
-/* As `training.py` has them. */
+/* As `TrainingLibrary` of `learner.py` has them. */
 const int64_t headway_training_sizes[] = {WIDTH, PANEL, COLUMNS, HAS_BFLOAT16};
 
 /* A thread's share of all weights into panels. `rows` has room for PANEL rows of any weight. */
