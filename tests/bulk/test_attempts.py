@@ -17,6 +17,7 @@ from headway.bulk.attempts import (
     answered,
 )
 from headway.bulk.job import HereRunner
+from headway.core.errors import RunError
 from headway.operations.processes import WorkerPool
 
 
@@ -105,6 +106,14 @@ def test_a_slow_block_does_not_have_all_others_read() -> None:
 def test_where_all_lines_fail_it_is_not_for_what_is_in_them() -> None:
     with pytest.raises(TranslationTroubleError, match="fewer --processes"):
         run(blocks_of([b"fail"] * (MOST_LOST + 1), 1000), HereRunner(shouted))
+
+
+def test_what_no_line_is_to_blame_for_ends_the_job_with_its_own_words() -> None:
+    def other_run(part: BlockPart) -> BlockOutput:
+        raise RunError("every machine needs the same run")
+
+    with pytest.raises(RunError, match="the same run"):
+        run(blocks_of([b"a", b"b"], 2), WorkerPool(other_run, 1))
 
 
 def test_blocks_without_lines_come_in_their_place() -> None:

@@ -1,5 +1,6 @@
 """Laws of shards: their concatenation is the whole, whoever wrote them and however often."""
 
+import errno
 import gzip
 import hashlib
 import json
@@ -11,9 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from headway.bulk import shards
 from headway.bulk.attempts import BlockOutput, BlockPart
 from headway.bulk.job import HereRunner, SharePart, translate_shards_of
 from headway.bulk.shards import Shard, ShardFolder
+from headway.core.disk import DiskError
 from headway.core.errors import ConfigError, DataError
 
 PLAN = {"run": "a", "inputs": {}, "shard_lines": 3}
@@ -96,6 +99,14 @@ def test_what_is_finished_is_not_done_again_and_what_is_gone_or_cut_off_is(tmp_p
     assert tries == [1, 2, 1, 2]
 
 
+def test_what_was_done_before_counts_as_read(tmp_path) -> None:
+    files = [numbered(tmp_path / "a", 10), numbered(tmp_path / "b", 5)]
+    job(files, tmp_path / "out")
+    (tmp_path / "out" / "00001-00000.b").unlink()
+    progress = job(files, tmp_path / "out")[3]
+    assert (progress.n_lines, progress.n_read) == (3, 15)
+
+
 def test_a_shard_that_was_begun_when_all_was_killed_is_begun_again(tmp_path) -> None:
     """Killed after the rename, before the shard was noted; and in the middle of writing."""
     files = [numbered(tmp_path / "a", 6)]
@@ -132,6 +143,35 @@ def test_two_processes_never_write_the_same_shard(tmp_path) -> None:
     writer.finish()
     assert other.begin(shard) is None
     assert (tmp_path / "out" / shard.name).read_bytes() == b"x\n"
+
+
+def test_a_shard_that_another_finishes_before_the_lock_is_had_stays(tmp_path, monkeypatch) -> None:
+    folder = ShardFolder(tmp_path / "out", lambda _: None)
+    folder.agree(PLAN)
+    shard, lock = Shard(0, 0, tmp_path / "a"), shards.only_writer
+
+    def after_another(place, say):
+        monkeypatch.setattr(shards, "only_writer", lock)
+        folder.begin(shard).finish()
+        return lock(place, say)
+
+    monkeypatch.setattr(shards, "only_writer", after_another)
+    assert ShardFolder(tmp_path / "out", lambda _: None).begin(shard) is None
+    assert folder.is_finished(shard)
+    assert sorted(one.name for one in folder.out.iterdir()) == [".headway", shard.name]
+
+
+def test_a_full_disk_ends_the_job_and_is_no_damaged_file(tmp_path, monkeypatch) -> None:
+    def full(place, text):
+        raise DiskError(place, OSError(errno.ENOSPC, "no room"))
+
+    monkeypatch.setattr(shards, "write_text", full)
+    folder = ShardFolder(tmp_path / "out", lambda _: None)
+    folder.notes.mkdir(parents=True)
+    with pytest.raises(DiskError, match="its disk is full"):
+        translate_shards_of([numbered(tmp_path / "a", 2)], folder, HereRunner(reversed_lines), 3,
+                            SharePart(), lambda _: None)  # fmt: skip
+    assert [one.name for one in folder.out.iterdir()] == [".headway"]
 
 
 def test_another_job_and_a_folder_with_other_files_are_refused(tmp_path) -> None:

@@ -110,11 +110,13 @@ def test_what_does_not_go_together_is_refused(files, tmp_path, options, words) -
 
 def test_missing_folders_and_files_are_named(files: list[Path], tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
+    (tmp_path / "a.po").write_text('msgid "A dog runs."\nmsgstr ""\n', "utf-8")
     for names, words in {
         ("nowhere",): "no such file: nowhere",
         (str(tmp_path / "*.xyz"),): "no file fits the pattern",
         (str(tmp_path / "in"),): "give a pattern in quotes",
         (str(files[0]), str(tmp_path / "empty")): "empty is empty",
+        (str(tmp_path / "a.po"),): "a.po, whose markup would be taken for text",
         (): "headway translate RUN 'part-*.gz' --out DIR --shards",
     }.items():
         done = command("translate", "demo", *names, "--out", str(tmp_path / "out"), "--shards")
@@ -157,9 +159,18 @@ def test_a_damaged_file_is_left_out_and_said(files: list[Path], tmp_path: Path) 
     assert [one.name for one in shards(tmp_path / "out")] == ["00000-00000.part-0"]
 
 
+def test_files_of_one_name_in_two_folders_go_to_shards_of_their_own(files, tmp_path) -> None:
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "part-0").write_text("A dog runs.\n", "utf-8")
+    patterns = [str(tmp_path / folder / "part-*") for folder in ("in", "more")]
+    done = command("translate", "demo", *patterns, "--out", str(tmp_path / "out"), "--shards",
+                   "--on=slurm")  # fmt: skip
+    assert done.status == 0, done.err
+
+
 def test_the_script_for_slurm_has_the_command(files, tmp_path, monkeypatch) -> None:
     job = ["translate", "demo", str(tmp_path / "in" / "part-*"), "--out", "o p", "--shards"]
-    job += ["--on", "slurm", "--processes=32", "--runtime.engine", "auto"]
+    job += ["--on", "slurm", "--part=1/2", "--processes=32", "--runtime.engine", "auto"]
     monkeypatch.setattr("sys.argv", ["headway", *job])
     done = command(*job)
     assert done.status == 0

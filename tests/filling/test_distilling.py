@@ -180,3 +180,9 @@ def test_without_its_text_a_teacher_translates_what_it_is_given(everyday_run, tm
 def lines_of(run: Path) -> list[str]:
     [source] = RunFolder(run).settings()["data"]["source"]
     return Path(source).read_text(encoding="utf-8").splitlines(keepends=True)
+
+
+def test_the_run_that_comes_with_headway_may_teach(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lessons = distilling.lessons_for([Path("demo")], tmp_path / "out", [], None, 0)
+    assert RunFolder(lessons.teacher).model.exists()

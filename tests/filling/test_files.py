@@ -457,6 +457,10 @@ def test_a_report_never_replaces_a_file_of_the_call(tree):
     for report in ("x.tsv", "y.tsv"):
         with pytest.raises(ConfigError, match="would replace x.tsv"):
             fill(["x.tsv"], never, out=Path("y.tsv"), report=Path(report))
+    for name in ("en.json", "de.json"):
+        Path(name).write_text('{"a": "Text."}', encoding="utf-8")
+    with pytest.raises(ConfigError, match="would replace en.json"):
+        fill(["en.json"], never, out=Path("y.json"), onto=Path("de.json"), report=Path("de.json"))
 
 
 def test_plain_text_that_is_named_is_filled_line_by_line(tree):

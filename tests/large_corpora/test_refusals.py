@@ -1,5 +1,6 @@
 """What cannot be prepared is refused before it is read."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,14 @@ def test_other_settings_changed_files_and_a_full_disk_are_refused(
         shards.begin()
 
 
+def test_a_folder_that_was_left_as_its_plan_was_written_is_begun_again(tmp_path: Path) -> None:
+    shards = ShardPlan(tmp_path / "s", TranslationData(pairs=written(tmp_path, 1, 50)), TEXT)
+    shards.directory.mkdir()
+    (shards.directory / ".plan.json.part").touch()
+    shards.begin()
+    assert sorted(one.name for one in shards.directory.iterdir()) == ["plan.json", "work"]
+
+
 @pytest.mark.parametrize(
     ("options", "rule"),
     [
@@ -54,3 +63,20 @@ def test_what_cannot_be_meant_is_refused(
         options = [*options, "--pairs", "part-0.tsv"]
     assert main(["prepare", *options]) == 2
     assert rule in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("data", "rule"),
+    [
+        (gzip.compress(b"one\teins\n" * 99)[:-20], "is damaged or cut off"),
+        (b"one\teins\n", "is damaged or cut off"),
+        (gzip.compress(b""), "unpacks to nothing"),
+    ],
+)
+def test_a_packed_file_that_is_damaged_or_has_nothing_is_refused_by_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], data: bytes, rule: str
+) -> None:
+    (tmp_path / "bad.tsv.gz").write_bytes(data)
+    files = [*written(tmp_path, 1, 100), str(tmp_path / "bad.tsv.gz")]
+    assert main(["prepare", "--shards", str(tmp_path / "s"), "--pairs", *files]) == 2
+    assert f"bad.tsv.gz {rule}" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from headway.core.errors import HeadwayError
+from headway.core.errors import HeadwayError, UserError
 from headway.operations.processes import TaskAnswer, WorkerLostError
 
 TRIES = 3
@@ -78,6 +78,7 @@ def answered(
 
     Raises:
         TranslationTroubleError: more than `MOST_LOST` lines of a block are lost.
+        UserError: what a process cannot do whatever the lines are, as with another run.
     """
     remaining, waiting = enumerate(blocks), deque[BlockPart]()
     begun = dict[int, _OpenBlock]()
@@ -114,6 +115,8 @@ def _noted(
         open_block.outputs[part.first] = answer.result
         open_block.n_left -= n
         return []
+    if isinstance(answer.error, UserError):
+        raise answer.error
     counts["retries"] += 1
     if isinstance(answer.error, WorkerLostError) and part.tries < TRIES:
         return [part._replace(tries=part.tries + 1)]

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from headway.bulk.attempts import LineBlock
 from headway.bulk.shards import Shard, ShardFolder, ShardWriter
+from headway.core.disk import DiskError
 from headway.core.errors import DataError
 from headway.core.lines import bounded_lines, open_bytes
 
@@ -48,13 +49,18 @@ def shard_blocks(
 ) -> Generator[LineBlock, None, None]:
     """The lines of all shards that are to be done, in order; what lies between is read over.
 
-    A file that is damaged ends there; the shard in which it does is not whole.
+    A file that is damaged ends there; the shard in which it does is not whole. Raises DiskError:
+    one cannot be written.
     """
     for number, source in enumerate(files):
         known = folder.shards_of(number, source)
-        if known is None or not all(map(folder.is_finished, filter(mine, known))):
+        if known is not None and all(map(folder.is_finished, filter(mine, known))):
+            state.n_lines += folder.n_lines_of(number)
+        else:
             try:
                 yield from _of_file(number, source, folder, shard_lines, mine, state)
+            except DiskError:
+                raise
             except DataError as error:
                 state.damaged.append(str(error))
                 if state.writer is not None:

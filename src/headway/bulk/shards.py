@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.bulk.attempts import BlockOutput
-from headway.core.disk import checksum, disk_errors, whole_text, write_text, written_aside
+from headway.core.disk import (
+    DiskError,
+    checksum,
+    disk_errors,
+    whole_text,
+    write_text,
+    written_aside,
+)
 from headway.core.errors import ConfigError, DataError
 from headway.operations.locks import TakenError, alone, only_writer
 
@@ -40,11 +47,10 @@ class Shard(NamedTuple):
 class ShardWriter:
     """The translations of one shard, as they come; nobody else writes it meanwhile."""
 
-    def __init__(self, shard: Shard, place: Path, receipt: Path, say: Callable[[str], None]):
-        """Raises TakenError: another process is at it."""
+    def __init__(self, shard: Shard, place: Path, receipt: Path, lock: ExitStack) -> None:
+        """`lock` is held from then on, by the writer alone."""
         self.shard, self._place, self._receipt = shard, place, receipt
-        self._held, self._written = ExitStack(), ExitStack()
-        self._held.enter_context(only_writer(place, say))
+        self._written = ExitStack()
         tries = _noted(receipt).get("tries", 0) + 1
         self._noted: dict[str, Any] = {"tries": tries, "lines": 0, "cut": 0}
         self._blank: list[tuple[int, str]] = []
@@ -56,6 +62,7 @@ class ShardWriter:
         if place.suffix.lower() == ".gz":
             packed = GzipFile("", "wb", _LEVEL, raw, mtime=0)
             self._file = self._written.enter_context(packed)
+        self._lock = lock.pop_all()
 
     def add(self, made: BlockOutput) -> None:
         """Write the next lines down."""
@@ -82,7 +89,7 @@ class ShardWriter:
                 "If it is text of another encoding, convert it: iconv -f LATIN1 -t UTF-8"
             )
         self._written.close()
-        with self._held:
+        with self._lock:
             found = {
                 **self._noted,
                 "bytes": self._place.stat().st_size,
@@ -94,7 +101,7 @@ class ShardWriter:
 
     def discard(self) -> None:
         """Leave nothing of it; once it is finished that changes nothing."""
-        with self._held, suppress(GeneratorExit):
+        with self._lock, suppress(GeneratorExit, DiskError):  # of a full disk it was told
             self._written.__exit__(GeneratorExit, GeneratorExit(), None)
 
 
@@ -133,19 +140,23 @@ class ShardFolder:
                 )
 
     def begin(self, shard: Shard) -> ShardWriter | None:
-        """What writes a shard; None where it is finished, or another process is at it."""
+        """What writes a shard; None where it is finished, or another process is at it.
+
+        Raises DiskError: it cannot be written.
+        """
         if self.is_finished(shard):
             return None
-        try:
-            writer = ShardWriter(shard, self.out / shard.name, self._receipt(shard), self._say)
-        except TakenError:
-            self.n_taken += 1
-            return None
-        if self.is_finished(shard):  # by whoever had it until now
-            writer.discard()
-            return None
-        self._writers.append(writer)
-        return writer
+        place = self.out / shard.name
+        with ExitStack() as lock, disk_errors(place):
+            try:
+                lock.enter_context(only_writer(place, self._say))
+            except TakenError:
+                self.n_taken += 1
+                return None
+            if self.is_finished(shard):  # by whoever had it until now
+                return None
+            self._writers.append(ShardWriter(shard, place, self._receipt(shard), lock))
+        return self._writers[-1]
 
     def is_finished(self, shard: Shard) -> bool:
         """Whether it is there, of the size that was noted."""
@@ -163,6 +174,10 @@ class ShardFolder:
         """All of a file's, where it was read to its end before."""
         noted = _noted(self.notes / f"file-{file:05}.json")
         return [Shard(file, n, source) for n in range(noted["shards"])] if noted else None
+
+    def n_lines_of(self, file: int) -> int:
+        """The same: how many it has."""
+        return int(_noted(self.notes / f"file-{file:05}.json").get("lines", 0))
 
     def close(self) -> None:
         """Leave nothing of shards that were begun and not finished."""

@@ -1,10 +1,10 @@
 """`headway prepare --shards DIR`: a corpus of 10^7 pairs or more for `train --prepared`."""
 
 import re
-import sys
 from json import loads as read_json
 from pathlib import Path
 
+from headway.bulk.slurm import called_without
 from headway.commands.arguments import print_json, say
 from headway.commands.stages import Stages
 from headway.core.config import Sections, build
@@ -66,10 +66,10 @@ def prepare_into(
             )
     text = build(TranslationText, given.get("text", {}), section="text")
     plan = ShardPlan(shards.absolute(), data, text)
-    plan.begin()
+    plan.begin(say)
     if on:
         n_jobs = share.of if share.of > 1 else min(SLURM_JOBS, len(plan.units))
-        print(slurm_script(_this_command(), n_jobs), end="")
+        print(slurm_script(called_without("--on", "--part"), n_jobs), end="")
         return 0
     if not plan.finished.exists() and not stage:
         need = disk_need(plan)
@@ -107,14 +107,3 @@ def _part(text: str, stage: str, on: str) -> StagePart:
             "all parts of the one before are done."
         )
     return part
-
-
-def _this_command() -> list[str]:
-    """As it was called, without --on and --part and their values."""
-    words = [sys.argv[0].removesuffix("__main__.py"), *sys.argv[1:]]
-    for flag in ("--on", "--part"):
-        if flag in words:
-            at = words.index(flag)
-            del words[at : at + 2]
-        words = [word for word in words if not word.startswith(f"{flag}=")]
-    return ["headway", *words[1:]]

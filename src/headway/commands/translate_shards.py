@@ -1,7 +1,5 @@
 """`headway translate --shards`: files of lines of any size, and what was done of them before."""
 
-import re
-import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -12,7 +10,7 @@ from typing import Any
 from headway.bulk.attempts import TaskRunner
 from headway.bulk.job import BulkProgress, HereRunner, SharePart, translate_shards_of
 from headway.bulk.shards import ShardFolder
-from headway.bulk.slurm import array_script
+from headway.bulk.slurm import array_script, called_without
 from headway.bulk.translating import BulkSettings, translated_part, weights_of
 from headway.commands.arguments import say
 from headway.commands.stages import Stages
@@ -20,8 +18,9 @@ from headway.commands.translate_options import TranslateOptions
 from headway.core.errors import ConfigError
 from headway.core.lines import check_file
 from headway.core.runtime import available_cores
-from headway.filling.inputs import plan as placed
+from headway.filling.inputs import placed
 from headway.filling.steps import Ready
+from headway.localization.formats.file_kinds import is_plain_text, no_plain_text
 from headway.operations.processes import WorkerPool, may_fork
 from headway.operations.shipped import refuse_undecodable
 from headway.translator import Translator
@@ -48,12 +47,14 @@ def translate_shards(
         KeyboardInterrupt: finished shards stay, and it is said how to go on.
     """
     out, part = _checked(run, names, told)
-    files = [job.file for job in placed(names, out, in_place=False)]
+    files = [file for file, _ in placed(names, out)]
     for file in files:
         refuse_undecodable(file)
         check_file(file)
+        if not (told.as_ or is_plain_text(file)):
+            raise no_plain_text(file)
     if told.on == "slurm":
-        command = re.sub(r" --(on|processes)[= ]\S+", "", shlex.join(["headway", *sys.argv[1:]]))
+        command = called_without("--on", "--part", "--processes")
         print(array_script(command, told.processes), end="")
         return 0
     translator, how = ready()

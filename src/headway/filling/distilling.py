@@ -22,6 +22,7 @@ from headway.core.lines import read_lines
 from headway.core.run_folder import RunFolder
 from headway.corpora.corpus import read_pairs
 from headway.metrics.corpus_scores import score_translations
+from headway.operations.shipped import place_of
 from headway.runs.loading import open_run
 from headway.runs.task_spec import Request, Say
 from headway.runs.train import train
@@ -274,5 +275,5 @@ def lessons_for(
     teachers: Sequence[Path], out: Path, monolingual: Sequence[Path], tag: str | None, beam: int
 ) -> DistilledCorpus:
     """The lessons of a student in `out`."""
-    teacher, *others = teachers
+    teacher, *others = map(place_of, teachers)
     return DistilledCorpus(out / "taught", teacher, tuple(others), tuple(monolingual), tag, beam)

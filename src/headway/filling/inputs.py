@@ -81,17 +81,26 @@ def plan(names: Sequence[str], out: Path | None, *, in_place: bool) -> list[File
         ConfigError: a result would replace its input, or two would be the same file.
         DataError: nothing is found for a name.
     """
-    placed = dict[Path, FileJob]()
-    single = [Path(name) for name in names if not is_several([name], None)]
-    shared = _shared_folder(single)
-    for name in names:
-        for file, below in _found(name, shared, out):
-            job = FileJob(file, file if in_place else out and out / below)
-            placed.setdefault(Path(os.path.realpath(file)), job)
-    jobs = list(placed.values())
+    jobs = [
+        FileJob(file, file if in_place else out and out / below)
+        for file, below in placed(names, out)
+    ]
     if not in_place and out is not None:
         refuse(list(_clashes(jobs)), len(jobs))
     return jobs
+
+
+def placed(names: Sequence[str], out: Path | None) -> Iterator[tuple[Path, Path]]:
+    """Each file that names stand for, once, in their order, and its place in the mirrored tree.
+
+    Raises DataError: nothing is found for a name.
+    """
+    single = [Path(name) for name in names if not is_several([name], None)]
+    shared, seen = _shared_folder(single), set[str]()
+    for file, below in (one for name in names for one in _found(name, shared, out)):
+        if (place := os.path.realpath(file)) not in seen:
+            seen.add(place)
+            yield file, below
 
 
 def _found(name: str, shared: Path, out: Path | None) -> Iterator[tuple[Path, Path]]:

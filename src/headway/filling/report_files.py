@@ -47,7 +47,7 @@ def check_report(report: Path, jobs: Sequence[FileJob]) -> None:
         )
     place = os.path.realpath(report)
     for job in jobs:
-        if place in (os.path.realpath(job.file), job.out and os.path.realpath(job.out)):
+        if place in (os.path.realpath(one) for one in (job.file, job.onto, job.out) if one):
             raise ConfigError(f"--report {report} would replace {job.file}. Give another name.")
 
 

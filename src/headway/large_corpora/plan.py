@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.core.cleaning import VERSION as CLEANING_VERSION
-from headway.core.disk import free_bytes, write_text
+from headway.core.disk import disk_errors, free_bytes, write_text
 from headway.core.errors import ConfigError, DataError
+from headway.core.lines import open_bytes
+from headway.corpora.cache_place import silent
 from headway.corpora.corpus import Corpus
 from headway.corpora.pieces import ROW
 from headway.corpora.settings import TranslationText
 from headway.corpora.sharded import NAME
+from headway.operations.locks import Say, alone
 from headway.translation.pairs import TranslationData, absolute
 
 VERSION = 1
@@ -56,7 +59,7 @@ class ShardPlan:
         units: list[ShardUnit] = []
         for number, part in enumerate(self.corpus.parts):
             n_bytes = sum(map(text_bytes, part.files))
-            n_stripes = min(MOST_STRIPES, math.ceil(n_bytes / STRIPE_BYTES))
+            n_stripes = min(MOST_STRIPES, math.ceil(max(1, n_bytes) / STRIPE_BYTES))
             units += [ShardUnit(len(units) + k, number, k, n_stripes) for k in range(n_stripes)]
         object.__setattr__(self, "units", tuple(units))
 
@@ -105,21 +108,25 @@ class ShardPlan:
         """The last file that is written: training begins with it."""
         return self.directory / NAME
 
-    def begin(self) -> None:
-        """Write down what is prepared here, or see that it is the same as before.
+    def begin(self, say: Say = silent) -> None:
+        """Write down what is prepared here, or see that it is the same as before; of several that
+        begin at once one does, and the others wait, which is said.
 
         Raises:
             ConfigError: the folder was begun with other settings, or holds something else.
             DataError: a file has changed since.
         """
         described, file = self._described(), self.directory / "plan.json"
-        if not file.exists():
-            if self.directory.exists() and any(self.directory.iterdir()):
-                raise ConfigError(
-                    f"shards go to a folder of their own; {self.directory} holds something else. "
-                    "Name a new one."
-                )
-            write_text(file, json.dumps(described))
+        with disk_errors(file):
+            self.directory.mkdir(parents=True, exist_ok=True)
+            with alone(self.directory / ".plan.lock", say):
+                if not file.exists():
+                    if any(one.name[:6] != ".plan." for one in self.directory.iterdir()):
+                        raise ConfigError(
+                            f"shards go to a folder of their own; {self.directory} holds "
+                            "something else. Name a new one."
+                        )
+                    write_text(file, json.dumps(described))
         before = json.loads(file.read_text("utf-8"))
         for section in ("data", "text", "versions"):
             for key, value in described[section].items():
@@ -155,11 +162,14 @@ class ShardPlan:
 
 
 def text_bytes(path: Path) -> int:
-    """About how many bytes of text a file has, judged by the beginning of a packed one."""
+    """About how many bytes of text a file has, judged by the beginning of a packed one.
+
+    Raises DataError: it is damaged there.
+    """
     size = path.stat().st_size
     if path.suffix.lower() != ".gz":
         return size
-    with path.open("rb") as raw, GzipFile(fileobj=raw) as file:
+    with open_bytes(path, packed=False) as raw, GzipFile(fileobj=raw) as file:
         n_read = len(file.read(_PROBE))
         return n_read if not file.read(1) else round(size * n_read / raw.tell())
 
@@ -185,8 +195,7 @@ def disk_need(plan: ShardPlan) -> DiskNeed:
 
 
 def _line_bytes(path: Path) -> float:
-    with path.open("rb") as raw:
-        file = GzipFile(fileobj=raw) if path.suffix.lower() == ".gz" else raw
+    with open_bytes(path) as file:
         some = file.read(_PROBE)
     return len(some) / max(1, some.count(b"\n"))
 

@@ -29,7 +29,7 @@ from headway.serving.file_translation import (
     translated,
     without_place,
 )
-from headway.serving.requests import CALLER, Caller, RefusedError
+from headway.serving.requests import CALLER, NOBODY, Caller, RefusedError
 from headway.serving.service import Service
 from headway.serving.uploaded_documents import (
     MEDIA_TYPES,
@@ -143,9 +143,15 @@ class Documents:
         name = f"translated.{found.languages.target}{found.kind}"
         return DocumentResult(data, name, MEDIA_TYPES.get(found.kind, "application/octet-stream"))
 
-    async def finished(self, document: UploadedDocument) -> UploadedDocument:
-        """The document once it is finished, whatever became of it."""
+    async def finished(
+        self, document: UploadedDocument, caller: Caller = NOBODY
+    ) -> UploadedDocument:
+        """The document once it is finished, whatever became of it; if its caller leaves before, it
+        is removed, and a RefusedError raised."""
         while not document.finished:
+            if caller.gone.is_set():
+                self._drop(document)
+                caller.refuse_over()
             await anyio.sleep(_POLL_S)
         return document
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from headway.core.errors import HeadwayError, UserError
+from headway.core.errors import HeadwayError
 from headway.core.lines import shown
 from headway.filling.filling import AT_ONCE, accelerator_of, open_one, unit_of, writable
 from headway.filling.flow import Flow, Steps
@@ -104,7 +104,7 @@ def open_upload(
         return opened if known.source_language else opened.reopened()
     except RefusedError:
         raise
-    except (UserError, HeadwayError) as error:
+    except HeadwayError as error:
         raise RefusedError("bad", without_place(str(error), place)) from None
     except RecursionError:
         raise RefusedError("bad", "the file is nested too deeply") from None

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import anyio
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -10,17 +9,13 @@ from starlette.routing import Route
 
 from headway.languages.codes import suffix_of
 from headway.serving.deepl_documents import documents_of
-from headway.serving.documents import Documents
 from headway.serving.doors import body_of, route
 from headway.serving.file_translation import KINDS
 from headway.serving.guard import guard_key
 from headway.serving.libretranslate import in_own_words, key_of, pair_of
 from headway.serving.own_documents import attachment
-from headway.serving.requests import Caller, RefusedError
+from headway.serving.requests import RefusedError
 from headway.serving.service import Service
-from headway.serving.uploaded_documents import UploadedDocument
-
-_POLL_S = 0.05
 
 
 def routes(service: Service) -> list[Route]:
@@ -41,7 +36,7 @@ def routes(service: Service) -> list[Route]:
             raise RefusedError("bad", "Invalid request: file format not supported")
         documents = documents_of(request)
         document = await documents.submit(name, await file.read(), source, target, caller=caller)
-        await _wait(documents, document, caller)
+        await documents.finished(document, caller)
         if document.status == "error":
             raise RefusedError("bad", document.error)
         # the guard has seen to it that the service is known by this name
@@ -61,11 +56,3 @@ async def download(request: Request) -> Response:
     document_id, _, rest = str(request.path_params["place"]).partition(".")
     key = rest.partition(".")[0]
     return attachment(await documents_of(request).result(document_id, key))
-
-
-async def _wait(documents: Documents, document: UploadedDocument, caller: Caller) -> None:
-    while not document.finished:
-        if caller.gone.is_set():
-            documents.forget(document.id, document.key)
-            raise RefusedError("late", "nobody waits for this any more")
-        await anyio.sleep(_POLL_S)
