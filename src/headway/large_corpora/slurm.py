@@ -5,10 +5,6 @@ from collections.abc import Sequence
 
 from headway.large_corpora.stages import SHARED_STAGES, STAGES
 
-_JOB = """{name}=$(sbatch --parsable --job-name=prepare-{name} {options} --wrap {command})
-echo "{name}: $" {name}
-"""
-
 
 def slurm_script(command: Sequence[str], n_jobs: int) -> str:
     """What submits all stages, those that can be shared as arrays of `n_jobs`; `command` is the
