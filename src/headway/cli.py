@@ -1,7 +1,7 @@
 """The `headway` command: names the verbs, loads only the one that is asked for, reports errors.
 
-Exit status: 0 done, 1 our fault (or the machine's), 2 the user's, 3 `prepare --strict`
-found what nobody should train on, 130 interrupted.
+Exit status: 0 done, 1 our fault (or the machine's), 2 the user's, 3 findings (`--strict`) or
+files left out, 130 interrupted.
 """
 
 import os
@@ -13,7 +13,7 @@ from keyword import iskeyword
 from typing import TYPE_CHECKING
 
 from headway.commands.error_reports import complain, report
-from headway.commands.verbs import EXAMPLES, HOMES, VERBS, tell_versions, unwrap
+from headway.commands.verbs import EXAMPLES, HOMES, VERBS, more_of, tell_versions, unwrap
 from headway.core.errors import HeadwayError, UserError
 from headway.operations.streams import lead_nowhere
 from headway.version import __version__
@@ -89,13 +89,14 @@ def _app(helped: str = "") -> "App":
         result_action="return_value",
     )
     for order, (verb, summary) in enumerate(VERBS.items()):
-        shown = dict[str, str]()
+        shown = {"help": summary}
         if verb == helped:
             unwrap(function_of(verb))
             examples = "".join(f"\n  {line}" for line in EXAMPLES[verb])
-            shown = {"help_prologue": f"\nFor example:{examples}"}
+            more = more_of(function_of(verb))
+            shown = {"help_prologue": f"\nFor example:{examples}", "help": f"{summary}{more}"}
         # Imported when the verb is used.
-        app.command(":".join(home_of(verb)), name=verb, help=summary, sort_key=order, **shown)
+        app.command(":".join(home_of(verb)), name=verb, sort_key=order, **shown)
     app.command(tell_versions, name="versions", show=False)
     return app
 

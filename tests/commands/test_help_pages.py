@@ -1,12 +1,14 @@
 """The help of every verb begins with two examples that it would take, common options first."""
 
 import shlex
+from itertools import takewhile
 
 import pytest
 from cyclopts import App
 from everyday_run import command
 
 from headway.cli import function_of
+from headway.commands.corpus_rewrite import droppable
 from headway.commands.verbs import EXAMPLES, VERBS
 from headway.tasks.described import flags
 
@@ -32,6 +34,25 @@ def test_two_examples_of_options_that_exist_stand_above_all(verb):
         words = shlex.split(example)
         assert words[:2] == ["headway", verb]
         assert {word for word in words if word.startswith("--")} <= known
+
+
+def test_an_example_drops_kinds_that_there_are():
+    words = shlex.split(EXAMPLES["prepare"][1])
+    behind = words[words.index("--drop") + 1 :]
+    kinds = list(takewhile(lambda word: not word.startswith("--"), behind))
+    assert kinds
+    assert {*kinds} <= droppable().keys()
+
+
+def test_the_options_of_an_example_go_together(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where there is no run: said once the options are taken
+    for example in EXAMPLES["score"]:
+        assert "runs/lm" in command(*shlex.split(example)[1:]).err
+
+
+def test_the_help_says_what_the_docstring_does():
+    shown = " ".join(command("check", "--help").out.split())
+    assert "Without --accept and --measure nothing is changed." in shown
 
 
 @pytest.mark.parametrize("verb", GROUPED)

@@ -74,6 +74,7 @@ def test_flags_become_sections(tokens: list[str], expected: dict[str, Any]) -> N
         (["--model."], "unknown option"),
         (["a.en"], "got 'a.en' on its own"),
         (["--model.heads", "4", "5"], "got '5' on its own"),
+        (["--text.own-codes", "a", "b"], "have commas between"),
         (["--no-model.tied=true"], "takes no value"),
     ],
 )

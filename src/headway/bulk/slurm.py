@@ -1,9 +1,5 @@
 """An array job of Slurm whose tasks share the shards."""
 
-import re
-import shlex
-import sys
-
 _PARTS, _CORES = 16, 16
 _SCRIPT = """\
 #!/bin/bash
@@ -28,8 +24,3 @@ srun {command} \\
 def array_script(command: str, n_cores: int | None) -> str:
     """For sbatch: the command, to which the share of each machine is added; `n_cores` of each."""
     return _SCRIPT.format(parts=_PARTS, cores=n_cores or _CORES, command=command)
-
-
-def called_without(*options: str) -> str:
-    """This command as it was called, for a shell; without some options and their values."""
-    return re.sub(rf" ({'|'.join(options)})[= ]\S+", "", shlex.join(["headway", *sys.argv[1:]]))

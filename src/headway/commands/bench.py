@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -92,13 +93,10 @@ def bench(
         Address of a service on this machine, such as http://127.0.0.1:5000; or a run, which is
         served for as long as this takes.
     """
-    try:
-        import httptools
-    except ImportError:
+    if find_spec("httptools") is None:
         raise ConfigError(
             'this needs packages that are not here. Install them with: pip install "headway[serve]"'
-        ) from None
-    del httptools
+        )
     levels = levels_of(told)
     refuse_no_place(told.plot)
     if told.plot and told.plot.suffix not in (".png", ".svg"):

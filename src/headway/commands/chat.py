@@ -6,14 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from headway.commands.arguments import (
-    Unread,
-    apart,
-    option_names,
-    print_json,
-    ready,
-    say,
-)
+from headway.commands.arguments import Unread, apart, option_names, print_json, ready, say
 from headway.commands.lines import chunks_of
 from headway.core.errors import ConfigError
 
@@ -41,7 +34,7 @@ def chat(
     run
         Folder of a run that was trained on such pairs (docs/uses/text-to-text.md).
     flags
-        Any setting as a flag: --runtime.threads 1.
+        Settings of [decoding] and [runtime]: --runtime.threads 1.
     turns
         How many of the last turns the model reads, yours and its own, with ¶ between them: as many
         as in its pairs.

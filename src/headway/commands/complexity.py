@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.commands.arguments import (
-    Overrides,
+    Unread,
     option_names,
     parse_overrides,
     print_json,
@@ -30,7 +30,7 @@ WIDEST = 99
 
 
 def complexity(
-    *overrides: Overrides,
+    *overrides: Unread,
     d: int = 512,
     n: str = "16..4096",
     k: int = 3,
@@ -49,6 +49,8 @@ def complexity(
 
     Parameters
     ----------
+    overrides
+        --runtime.device cpu and --runtime.threads 1; no other settings.
     d
         Size of the vectors while the length varies.
     n
@@ -67,7 +69,6 @@ def complexity(
     json
         Print one JSON object.
     """
-
     given = parse_overrides(overrides, options=option_names(complexity))
     refuse_others(given)
     lengths = lengths_of(n)

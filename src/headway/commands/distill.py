@@ -4,7 +4,15 @@ from pathlib import Path
 from typing import Any
 
 from headway.api import sections_of
-from headway.commands.arguments import Overrides, Several, option_names, parse_overrides, takes
+from headway.commands.arguments import (
+    Overrides,
+    Several,
+    option_names,
+    parse_overrides,
+    process_settings,
+    say,
+    takes,
+)
 from headway.runs.flags import FLAGS
 
 TAKEN = {
@@ -55,7 +63,6 @@ def distill(
     resume
         Go on with what was begun in --out.
     """
-    from headway.commands.arguments import process_settings, say
     from headway.commands.many_models import leading_runs
     from headway.core.config import merge
     from headway.filling.distilling import distill as teach

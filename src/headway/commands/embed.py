@@ -8,18 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headway.commands.arguments import (
-    Unread,
-    apart,
-    option_names,
-    parse_overrides,
-    process_settings,
-    say,
-)
+from headway.commands.arguments import Unread, runtime_and_name, say
 from headway.commands.lines import chunks_of
 from headway.core.errors import ConfigError
 from headway.core.lines import check_file
-from headway.operations.option_errors import settled
 
 if TYPE_CHECKING:
     from headway.vectors.contextual import Embedder, Layers
@@ -45,7 +37,7 @@ def embed(
     run
         Folder of a trained translator, whose encoder reads, or of a language model.
     file
-        Text; without it, standard input. Beside it, any setting as a flag: --runtime.threads 1.
+        Text; without it, standard input. Beside it, settings of [runtime]: --runtime.threads 1.
     layer
         Its number or name: 0 is what goes into the first one, the embedding. mean is the mean of
         all. Without it, all layers are written.
@@ -69,19 +61,14 @@ def embed(
             f"--out is a file, in front of which its sizes are written at the end; {out} is none. "
             "Give another name, or print with --json."
         )
-    named, flags = apart(file)
-    sections = parse_overrides(flags, options=option_names(embed, ("runtime",)))
-    runtime = process_settings(sections)
-    if others := sections.keys() - {"runtime"}:
-        raise settled("embed", min(others), ("runtime",))
-    if len(named) > 1:
-        raise ConfigError(f"embed takes one file; got {named[0]!r} and {named[1]!r}.")
-    for one in named:
-        check_file(Path(one))
+    runtime, named = runtime_and_name(embed, file)
+    text = None if named is None else Path(named)
+    if text is not None:
+        check_file(text)
     embedder: Embedder = brought_by_run(run, "embed")(run, runtime.device)
     layers = Layers(layer, embedder.layers)
     names = [*layers.names]
-    texts = chain.from_iterable(chunks_of(Path(named[0]) if named else None))
+    texts = chain.from_iterable(chunks_of(text))
     if json:
         print_lines(embedded_lines(embedder, texts, layers), names)
         return

@@ -36,9 +36,9 @@ def evaluate(
     ----------
     runs
         Folder of a trained translator; it translates --source, and that is scored. Of several
-        with one vocabulary their ensemble, see translate. Or, with --corpus, of one or several
-        language models; with --analogies or --similarities, of a run that has word vectors, or a
-        file of them.
+        with one vocabulary their ensemble, see translate. Or, with --corpus, of a language model or
+        of a run that labels; with --analogies or --similarities, of a run that has word vectors, or
+        a file of them.
     """
     if given_options(told, OF_VECTORS):
         from headway.commands.vector_evaluation import evaluate_vectors

@@ -83,8 +83,11 @@ def translated(
     model: Any = translator.model
     if off and others:
         raise ConfigError(f"--off is for one run; got {name}. Leave it out, or name one run.")
-    if off:
-        refuse_parts(model, off)
+    if off:  # refused before anything is translated
+        from headway.inspection.ablation import part_of
+
+        for part in off:
+            part_of(model, part)
     files, kept = terms_of(run, glossary), None
     if files:
         from headway.localization.terms.keeping import Terms
@@ -115,14 +118,6 @@ def translated(
     with switched(model, off):
         systems.append(system(f"without {', '.join(off)}"))
     return systems, languages
-
-
-def refuse_parts(model: Any, off: Sequence[str]) -> None:
-    """Raise ConfigError, before anything is translated, for parts that it has not got."""
-    from headway.inspection.ablation import part_of
-
-    for name in off:
-        part_of(model, name)
 
 
 def score(

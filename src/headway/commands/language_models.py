@@ -8,19 +8,10 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.commands.arguments import (
-    Unread,
-    apart,
-    option_names,
-    parse_overrides,
-    print_json,
-    process_settings,
-    say,
-)
+from headway.commands.arguments import Unread, print_json, runtime_and_name, say
 from headway.commands.evaluate_options import EvaluateOptions, run_and_corpus
 from headway.commands.lines import chunks_of
 from headway.core.errors import ConfigError
-from headway.operations.option_errors import settled
 
 if TYPE_CHECKING:
     from headway.language_models.evaluation import Evaluation
@@ -36,17 +27,18 @@ def score(
     worst: int = 0,
     json: bool = False,
 ) -> None:
-    """Log-probability of each line: natural logarithm, the end of the line (</s>) included.
+    """Log-probability of each line.
 
-    The likelier of two sentences has the larger one, the one nearer to 0. Lines are scored one by
-    one: none is context for the next. A blank line stays blank.
+    Scores are natural logarithms, the end of the line (</s>) included: the likelier of two
+    sentences has the larger one, nearer to 0. Lines are scored one by one: none is context for the
+    next. A blank line stays blank.
 
     Parameters
     ----------
     run
         Folder of a trained language model.
     file
-        Text, one sentence a line; without it, standard input. Beside it, any setting as a flag:
+        Text, one sentence a line; without it, standard input. Beside it, settings of [runtime]:
         --runtime.threads 1.
     tokens
         Show what each token costs.
@@ -128,8 +120,8 @@ def predict(
     """What a run says of a text, with probabilities: its label, the tags of its words, what is
     hidden in it; of a language model the next tokens.
 
-    Over the whole vocabulary those sum to 1. `▁` is a space in front of a word, </s> the end of the
-    line.
+    Probabilities sum to 1 over the whole vocabulary. `▁` is a space in front of a word, </s> the
+    end of the line.
 
     Parameters
     ----------
@@ -139,7 +131,7 @@ def predict(
     text
         The text, or what stands before; of runs that label also a file of texts, one a line, or a
         .csv or .jsonl with columns as in training; of cbow a text with one gap, "我 是 最 _ 的
-        Nick". Without it, each line of standard input. Beside it, any setting as a flag:
+        Nick". Without it, each line of standard input. Beside it, settings of [runtime]:
         --runtime.threads 1.
     context
         In its stead, of skip-gram: the word around which others stand.
@@ -211,7 +203,7 @@ def generate(
     run
         Folder of a trained language model.
     prompt
-        The beginning; without it the model begins. Beside it, any setting as a flag:
+        The beginning; without it the model begins. Beside it, settings of [runtime]:
         --runtime.threads 1.
     n
         How many texts, each with a seed of its own; a blank line parts them.
@@ -271,23 +263,13 @@ def model_and_given(
     run: Path, verb: Callable[..., object], given: Sequence[str], *, asked: str = ""
 ) -> tuple[Any, str | None]:
     """What the run's task brings to a verb, or to an option of it that is `asked` for, such as a
-    `TrainedLanguageModel`; and the one file or text that `verb` was given, if any; settings of
-    [runtime] may stand around it. Raises ConfigError for others, and for more than one."""
+    `TrainedLanguageModel`; and the file or text that `verb` was given, see `runtime_and_name`."""
     from headway.tasks import brought_by_run
 
-    named, flags = apart(given)
-    sections = parse_overrides(flags, options=option_names(verb, ("runtime",)))
-    runtime = process_settings(sections)
-    if others := sections.keys() - {"runtime"}:
-        raise settled(verb.__name__, min(others), ("runtime",))
-    if len(named) > 1:
-        raise ConfigError(
-            f"{verb.__name__} takes one at a time; got {named[0]!r} and {named[1]!r}. "
-            "A text of several words is put in quotes."
-        )
+    runtime, named = runtime_and_name(verb, given)
     opened = brought_by_run(run, f"{verb.__name__} {asked}".strip())
     model = opened.load(run, device=runtime.device, precision=runtime.precision)
-    return model, named[0] if named else None
+    return model, named
 
 
 def evaluate_texts(runs: Sequence[Path], told: EvaluateOptions) -> None:

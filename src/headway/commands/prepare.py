@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from headway.api import sections_of
 from headway.commands.arguments import (
     MOST_USED,
-    Overrides,
+    Unread,
     group,
     option_names,
     parse_overrides,
@@ -41,7 +41,7 @@ SERIOUS = 3
 """Exit status of `--strict` where nobody should train on what was read."""
 
 LARGE = group("Large corpora", 3)
-Several = Annotated[list[str] | None, Parameter(consume_multiple=True)]
+Kinds = Annotated[list[str] | None, Parameter(consume_multiple=True)]
 
 
 @takes(
@@ -49,14 +49,14 @@ Several = Annotated[list[str] | None, Parameter(consume_multiple=True)]
     {"Most used": "source target pairs", "To validate on": "valid_source valid_target valid_pairs"},
 )
 def prepare(
-    *overrides: Overrides,
+    *overrides: Unread,
     out: Annotated[Path | None, MOST_USED] = None,
     page: Annotated[Path | None, MOST_USED] = None,
     suspects: Path | None = None,
     json: bool = False,
     strict: bool = False,
-    drop: Annotated[Several, MOST_USED] = None,
-    fix: Annotated[Several, MOST_USED] = None,
+    drop: Annotated[Kinds, MOST_USED] = None,
+    fix: Annotated[Kinds, MOST_USED] = None,
     shards: Annotated[Path | None, LARGE] = None,
     stage: Annotated[str, LARGE] = "",
     part: Annotated[str, LARGE] = "",
@@ -67,6 +67,8 @@ def prepare(
 
     Parameters
     ----------
+    overrides
+        Settings of [data], with --shards of [text] too: --data.max-ratio 3.
     out
         Folder to write the clean pairs to, as two text files. With --drop or --fix: the file, of
         the same kind as the one that was read, or the folder for several, to write the corpus to.
@@ -103,9 +105,8 @@ def prepare(
 
         refuse_others(shards, out=out, page=page, suspects=suspects, drop=drop, fix=fix)
         given = merge(sections, sections_of(flags, PAIRS))
-        return prepare_into(
-            Path(shards or ""), given, stage=stage, part=part, on=on, json=json, strict=strict
-        )
+        serious = prepare_into(Path(shards or ""), given, stage=stage, part=part, on=on, json=json)
+        return SERIOUS if strict and serious else 0
     if others := sorted(set(sections) - {"data"}):
         raise ConfigError(f"prepare has settings in [data] only; got [{others[0]}]. Leave it out.")
     given = merge(sections, sections_of(flags, PAIRS))

@@ -1,11 +1,10 @@
 """`headway prepare --shards DIR`: a corpus of 10^7 pairs or more for `train --prepared`."""
 
-import re
 from json import loads as read_json
 from pathlib import Path
+from typing import Any
 
-from headway.bulk.slurm import called_without
-from headway.commands.arguments import print_json, say
+from headway.commands.arguments import print_json, say, share, this_command
 from headway.commands.stages import Stages
 from headway.core.config import Sections, build
 from headway.core.errors import ConfigError
@@ -18,8 +17,6 @@ from headway.large_corpora.summary import in_words
 from headway.operations.locks import only_writer_of_folder
 from headway.translation.pairs import TranslationData
 
-SERIOUS = 3
-"""As of `headway prepare`."""
 SLURM_JOBS = 16
 """Of each array, where --part says no other number."""
 
@@ -38,11 +35,11 @@ def refuse_others(shards: Path | None, **others: object) -> None:
 
 
 def prepare_into(
-    shards: Path, given: Sections, *, stage: str, part: str, on: str, json: bool, strict: bool
-) -> int:
+    shards: Path, given: Sections, *, stage: str, part: str, on: str, json: bool
+) -> list[Any]:
     """Prepare the corpus that some sections name, or do what is left of it, and print the report.
 
-    Returns the exit status: 3 where it is `strict`, and nobody should train on this.
+    Returns why nobody should train on this.
 
     Raises:
         ConfigError, DataError: a setting or a file cannot be used, or there is no room.
@@ -52,7 +49,7 @@ def prepare_into(
             f"prepare --shards has settings in [data] and [text]; got [{others[0]}]. Leave it out."
         )
     data = build(TranslationData, given.get("data", {}), section="data")
-    share = _part(part, stage, on)
+    mine = _part(part, stage, on)
     corpus, valid = data.corpus(), data.validation()
     for one in (corpus, valid):
         if one is not None:
@@ -68,9 +65,9 @@ def prepare_into(
     plan = ShardPlan(shards.absolute(), data, text)
     plan.begin(say)
     if on:
-        n_jobs = share.of if share.of > 1 else min(SLURM_JOBS, len(plan.units))
-        print(slurm_script(called_without("--on", "--part"), n_jobs), end="")
-        return 0
+        n_jobs = mine.of if mine.of > 1 else min(SLURM_JOBS, len(plan.units))
+        print(slurm_script(this_command("--on", "--part"), n_jobs), end="")
+        return []
     if not plan.finished.exists() and not stage:
         need = disk_need(plan)
         say(
@@ -78,14 +75,14 @@ def prepare_into(
             f"{gigabytes(need.most)} while they are prepared, {gigabytes(need.final)} at the end"
         )
         refuse_no_room(plan, need)
-    lock = plan.work / "locks" / f"{stage or 'all'}-{share.number}"
+    lock = plan.work / "locks" / f"{stage or 'all'}-{mine.number}"
     with only_writer_of_folder(lock, say), Stages() as stages:
-        prepare_shards(plan, say, stages, only=stage, part=share)
+        prepare_shards(plan, say, stages, only=stage, part=mine)
     if not plan.finished.exists():
-        return 0
+        return []
     found = read_json((plan.directory / "report.json").read_text("utf-8"))
     print_json(found) if json else print(in_words(found), end="")
-    return SERIOUS if strict and found["serious"] else 0
+    return list(found["serious"])
 
 
 def _part(text: str, stage: str, on: str) -> StagePart:
@@ -94,13 +91,8 @@ def _part(text: str, stage: str, on: str) -> StagePart:
         raise ConfigError(f"--stage is one of {', '.join(STAGES)}; got {stage}.")
     if on and on != "slurm":
         raise ConfigError(f"--on is slurm, which prints the jobs; got {on}. Leave it out.")
-    if not text:
-        return StagePart(1, 1)
-    found = re.fullmatch(r"(\d+)/(\d+)", text)
-    part = StagePart(*map(int, found.groups())) if found else StagePart(0, 0)
-    if not 1 <= part.number <= part.of:
-        raise ConfigError(f"--part is one of several, such as 3/16; got {text}.")
-    if not on and stage not in SHARED_STAGES:
+    part = StagePart(*share(text))
+    if text and not on and stage not in SHARED_STAGES:
         raise ConfigError(
             f"--part shares out one stage, {', '.join(SHARED_STAGES)}; got "
             f"{f'--stage {stage}' if stage else 'no --stage'}. Say which; no stage begins before "

@@ -10,7 +10,7 @@ GROUPS = {
     "Most used": "source target pairs prepared budget",
     "To validate on": "valid_source valid_target valid_pairs",
     "From another run": "init_embedding init_from old_share forget_at_most freeze reinit",
-    "A language model": "task corpus valid_corpus",
+    "Another task": "task corpus valid_corpus text_column label_column",
     "How texts are read": "source_language target_language skip_notes codes glossary",
 }
 """Titles in the help, and what stands below them."""

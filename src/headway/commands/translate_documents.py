@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway.commands.arguments import plain, say
 from headway.commands.stages import Stages
-from headway.commands.translate_options import TranslateOptions
+from headway.commands.translate_options import PARTIAL, TranslateOptions
 from headway.core.errors import ConfigError
 from headway.core.lines import shown
 from headway.core.run_folder import RunFolder
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 _WORST = 5
 _EACH = 5
 """So many files have a line each; more are told in one."""
-PARTIAL = 3
-"""Exit status of `--keep-going` where files could not be translated."""
 
 
 def read_standard_input(run: Path | None, told: TranslateOptions) -> None:

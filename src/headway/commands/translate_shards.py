@@ -1,5 +1,6 @@
 """`headway translate --shards`: files of lines of any size, and what was done of them before."""
 
+import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -10,11 +11,11 @@ from typing import Any
 from headway.bulk.attempts import TaskRunner
 from headway.bulk.job import BulkProgress, HereRunner, SharePart, translate_shards_of
 from headway.bulk.shards import ShardFolder
-from headway.bulk.slurm import array_script, called_without
+from headway.bulk.slurm import array_script
 from headway.bulk.translating import BulkSettings, translated_part, weights_of
-from headway.commands.arguments import say
+from headway.commands.arguments import say, share, this_command
 from headway.commands.stages import Stages
-from headway.commands.translate_options import TranslateOptions
+from headway.commands.translate_options import PARTIAL, TranslateOptions
 from headway.core.errors import ConfigError
 from headway.core.lines import check_file
 from headway.core.runtime import available_cores
@@ -32,8 +33,6 @@ _TAKEN = (
     "out", "beam", "method", "tag", "shortlist", "precision", "codes", "as_",
     "shards", "shard_lines", "processes", "part", "on", "price_per_hour",
 )  # fmt: skip
-PARTIAL = 3
-"""Exit status where files that break off were left out."""
 
 
 def translate_shards(
@@ -54,8 +53,8 @@ def translate_shards(
         if not (told.as_ or is_plain_text(file)):
             raise no_plain_text(file)
     if told.on == "slurm":
-        command = called_without("--on", "--part", "--processes")
-        print(array_script(command, told.processes), end="")
+        command = this_command("--on", "--part", "--processes")
+        print(array_script(shlex.join(command), told.processes), end="")
         return 0
     translator, how = ready()
     settings = _settings_of(translator, how, told)
@@ -102,10 +101,7 @@ def _checked(
     for key, least in {"shard_lines": 1, "processes": 1, "price_per_hour": 0}.items():
         if (value := vars(told)[key]) is not None and value < least:
             raise ConfigError(f"--{key.replace('_', '-')} must be at least {least}; got {value}.")
-    number, _, n_parts = (told.part or "1/1").partition("/")
-    if not (number.isdecimal() and n_parts.isdecimal() and 1 <= int(number) <= int(n_parts)):
-        raise ConfigError(f"--part is a number of how many, such as 3/16; got {told.part}.")
-    return told.out, SharePart(int(number), int(n_parts))
+    return told.out, SharePart(*share(told.part or ""))
 
 
 def _settings_of(

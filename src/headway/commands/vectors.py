@@ -78,8 +78,8 @@ def analogy(
 ) -> None:
     """What is to the third word as the second is to the first: man king woman, and it is queen.
 
-    These are the words nearest to the second less the first and with the third, each of length 1;
-    the three themselves are no answers.
+    Answers are the words nearest to the second less the first and with the third, each of length 1;
+    the three themselves are none.
 
     Parameters
     ----------

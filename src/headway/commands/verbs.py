@@ -64,7 +64,7 @@ EXAMPLES = {
     "demo": ("headway demo", 'headway demo --budget 2m --text "I love learning."'),
     "prepare": (
         "headway prepare --source train.en --target train.de --page report.html",
-        "headway prepare --pairs memory.tmx --drop all --out cleaned/",
+        "headway prepare --pairs memory.tmx --drop duplicate truncated --out cleaned.tmx",
     ),
     "train": (
         "headway train --source train.en --target train.de --out runs/mine --budget 30m",
@@ -97,7 +97,7 @@ EXAMPLES = {
     ),
     "score": (
         "headway score runs/lm lines.txt",
-        "headway score runs/lm lines.txt --tokens --worst 10",
+        "headway score runs/lm lines.txt --worst 10",
     ),
     "predict": (
         'headway predict runs/lm "The dog"',
@@ -162,6 +162,12 @@ def unwrap(verb: Callable[..., object]) -> None:
         one.__doc__ = re.sub(
             r"(?m)^    .*(?:\n    .*)+", lambda found: f"    {' '.join(found[0].split())}", doc
         )
+
+
+def more_of(verb: Callable[..., object]) -> str:
+    """What its docstring says behind the first paragraph, and before its parameters."""
+    whole = inspect.cleandoc(verb.__doc__ or "").partition("Parameters\n")[0]
+    return "".join(f"\n\n{' '.join(one.split())}" for one in whole.split("\n\n")[1:] if one)
 
 
 def tell_versions() -> None:

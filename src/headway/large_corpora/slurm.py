@@ -1,11 +1,12 @@
 """The same work on a cluster: a script of Slurm jobs, each of which waits for the one before."""
 
 import shlex
+from collections.abc import Sequence
 
 from headway.large_corpora.stages import SHARED_STAGES, STAGES
 
 
-def slurm_script(command: str, n_jobs: int) -> str:
+def slurm_script(command: Sequence[str], n_jobs: int) -> str:
     """What submits all stages, those that can be shared as arrays of `n_jobs`; `command` is the
     one that prepares."""
     lines = [
@@ -20,7 +21,7 @@ def slurm_script(command: str, n_jobs: int) -> str:
         array = f" --array=1-{n_jobs}" if shared else ""
         part = f" --part $SLURM_ARRAY_TASK_ID/{n_jobs}" if shared else ""
         wait = f" --dependency=afterok:${before}" if before else ""
-        called = f"{command} --stage {stage}{part}"
+        called = f"{shlex.join(command)} --stage {stage}{part}"
         lines.append(
             f"{stage}=$(sbatch --parsable --job-name=prepare-{stage}{array}{wait} "
             f"--wrap {shlex.quote(called)})"

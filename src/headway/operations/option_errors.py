@@ -25,7 +25,7 @@ def no_option(token: str, sections: Sequence[str], options: Iterable[str]) -> Co
     if not token.startswith("-"):
         return ConfigError(
             f"a setting is written --section.key VALUE; got {token!r} on its own. "
-            "Several values for one option are given by repeating the option."
+            "Several values of one setting have commas between: A,B."
         )
     flag = token.partition("=")[0]
     if meant := meant_by(flag, options):

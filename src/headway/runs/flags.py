@@ -70,7 +70,9 @@ PAIRS = {
 
 FLAGS = {
     "task": ShortFlag(
-        "run", "What is learned: translation (if left out), language-model or word-vectors."
+        "run",
+        "What is learned: translation (if left out), language-model, word-vectors, classification, "
+        "images, tagging or masked-language-model.",
     ),
     **PAIRS,
     "prepared": ShortFlag(
@@ -78,12 +80,12 @@ FLAGS = {
     ),
     "corpus": ShortFlag(
         "data",
-        "With --task language-model or word-vectors: text file(s), one sentence or paragraph a "
-        "line; .gz too. Blank lines part documents.",
+        "What tasks other than translation learn from: text file(s), one sentence or paragraph a "
+        "line, .gz too, whose blank lines part documents; labelled file(s); folder(s) of pictures.",
         many=True,
     ),
     "valid_corpus": ShortFlag(
-        "data", "Text file(s) to validate on; held out of the corpus if left out.", many=True
+        "data", "The same to validate on; held out of the corpus if left out.", many=True
     ),
     "text_column": ShortFlag(
         "data", "With --task classification: the column (CSV, TSV) or key (JSONL) of texts."
