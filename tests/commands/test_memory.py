@@ -40,9 +40,14 @@ def test_a_file_of_texts_is_looked_up_as_json(
     old: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     texts = tmp_path / "texts.txt"
-    texts.write_text("Step 2\n\nopen file %s\n", encoding="utf-8")
+    lines = ["Step 2", "", "open file %s", "Step 2"]
+    texts.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     assert main(["memory", old, "--queries", str(texts), "--json"]) == 0
-    first, second = json.loads(capsys.readouterr().out)["queries"]
+    found = json.loads(capsys.readouterr().out)["queries"]
+    assert [one["query"] for one in found] == lines
+    first, blank, second, again = found
+    assert again == first
+    assert not blank["matches"]
     assert [(m["percent"], m["target"]) for m in first["matches"]] == [(100, "Schritt 2")]
     (match,) = second["matches"]
     assert (match["percent"], match["target"]) == (98, "Datei %s öffnen")

@@ -66,16 +66,13 @@ def memory(
     with Stages() as stages:
         known = cached_memory(file, languages, say=say, progress=stages)
     memories = Memories([known])
-    found = {
-        text: _looked_up(memories, known, Unit(Segment((text,))), at_least, most)
-        for text in texts
-        if text.strip()
-    }
+    units = [Unit(Segment((text,))) for text in texts]
+    found = [_looked_up(memories, known, one, at_least, most) for one in units]
+    both = list(zip(texts, found, strict=True))
     if json:
-        plain = [{"query": text, "matches": _plain(text, some)} for text, some in found.items()]
-        print_json({"queries": plain})
+        print_json({"queries": [{"query": a, "matches": _plain(a, some)} for a, some in both]})
         return
-    for text, some in found.items():
+    for text, some in both:
         print(printable("\n".join(_lines(text, some, at_least))))
 
 
@@ -98,6 +95,8 @@ def _check(files: Sequence[Path], at_least: int, most: int) -> None:
 def _looked_up(
     memories: "Memories", known: "Memory", unit: "Unit", at_least: int, most: int
 ) -> "list[MemoryMatch]":
+    if not unit.source.text.strip():
+        return []
     exact = known.exact(unit)
     near = memories.looked_up(unit, at_least, most) if at_least < 100 else []
     return [*([exact] if exact else []), *near][:most]
