@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from headway.core.errors import ConfigError
 from headway.operations.shipped import open_folder
 from headway.operations.time_budget import PlannedTraining
-from headway.runs.decayed_adam import OF_FEW_PAIRS, DecayedAdam
+from headway.runs import fitting
+from headway.runs.decayed_adam import OF_FEW_PAIRS, OF_OFTEN_SEEN, DecayedAdam
 
 
 class Small(nn.Module):
@@ -89,6 +90,18 @@ def test_few_pairs_that_are_seen_often_have_weights_that_decay(n_pairs, more, de
     done = train(write_corpus(tmp_path, n_pairs), tmp_path / "run", *more)
     assert done.status == 0, done.err
     assert ("weight decay 0.3: few pairs" in done.err) == (decay > 0)
+    assert open_folder(tmp_path / "run").settings()["training"]["weight_decay"] == decay
+
+
+@pytest.mark.usefixtures("torch_settings_restored")
+@pytest.mark.parametrize(("batch", "decay"), [("4096", OF_OFTEN_SEEN), ("512", 0.0)])
+def test_many_pairs_decay_less_and_where_they_are_seen_a_hundred_times(
+    batch: str, decay: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fitting, "FEW_DISTINCT", 1)  # these are many
+    done = train(write_corpus(tmp_path, 45), tmp_path / "run", f"--training.batch-tokens={batch}")
+    assert done.status == 0, done.err
+    assert ("weight decay 0.1: the corpus will be seen 100" in done.err) == (decay > 0)
     assert open_folder(tmp_path / "run").settings()["training"]["weight_decay"] == decay
 
 

@@ -16,8 +16,8 @@ from headway.runs.settings import presets_of_type
 from headway.runs.task_spec import Run
 from headway.runs.tuned_adam import UNFREEZE, TunedAdam
 
-OF_FEW_PAIRS = 0.3
-"""Decay of weights that is fitted; from 0.3 to 1 much the same is won (docs/lab-notes.md)."""
+OF_FEW_PAIRS, OF_OFTEN_SEEN = 0.3, 0.1
+"""Decay of weights that is fitted (docs/lab-notes.md)."""
 
 
 class DecayedAdam(FlatAdam):
@@ -46,8 +46,9 @@ class DecayedAdam(FlatAdam):
         return super().step(learning_rate, clip_norm)
 
 
-def fit_decay(run: Run, training: PlannedTraining) -> PlannedTraining:
-    """Weights of a Transformer of few pairs, often seen, decay, unless something was said of it.
+def fit_decay(run: Run, training: PlannedTraining, *, few: bool) -> PlannedTraining:
+    """Weights of a Transformer decay that sees few pairs often, or any 100 times, unless something
+    was said of it.
 
     Not where parts learn apart, and not of another type of model, of which it was not measured.
     """
@@ -55,8 +56,10 @@ def fit_decay(run: Run, training: PlannedTraining) -> PlannedTraining:
     given = "weight_decay" in run.given.get("training", {})
     if training.in_parts or given or run.preset not in usual:
         return training
-    run.say(f"weight decay {OF_FEW_PAIRS}: few pairs, which will be seen 10 times or more")
-    return replace(training, weight_decay=OF_FEW_PAIRS)
+    decay = OF_FEW_PAIRS if few else OF_OFTEN_SEEN
+    often = "few pairs, which will be seen 10" if few else "the corpus will be seen 100"
+    run.say(f"weight decay {decay}: {often} times or more")
+    return replace(training, weight_decay=decay)
 
 
 def other_optimizer(

@@ -141,13 +141,13 @@ def with_training(run: Run, training: PlannedTraining) -> Settings:
 
 def with_dropout(run: Run, training: PlannedTraining) -> Settings:
     """More dropout the more often the same text will be seen, growing while the rate warms up."""
-    seen = padded_tokens(training)
     sizes = run.spec.sizes(run.data)
-    dropout, why = fit_dropout(seen / sizes.per_pass)
-    if sizes.distinct < FEW_DISTINCT and seen >= 10 * sizes.per_pass:
+    passes = padded_tokens(training) / sizes.per_pass
+    dropout, why = fit_dropout(passes)
+    if passes >= (10 if sizes.distinct < FEW_DISTINCT else 100):
         from headway.runs.decayed_adam import fit_decay  # a side room
 
-        training = fit_decay(run, training)
+        training = fit_decay(run, training, few=sizes.distinct < FEW_DISTINCT)
     if "dropout_warmup" not in run.given.get("training", {}):
         training = replace(training, dropout_warmup=training.warmup_steps)
     settings = with_training(run, training)
