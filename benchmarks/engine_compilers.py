@@ -20,8 +20,8 @@ from record import add_record_option, parser, write
 from headway.core.hypothesis import DecodingSettings, SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.engine import building, compiling
+from headway.engine.compiling import sources_of
 from headway.engine.levels import compiler_options, possible_levels
-from headway.engine.packaged import sources_of
 from headway.engine.packing import Packed
 from headway.engine.translating import translate
 

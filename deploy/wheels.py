@@ -25,9 +25,9 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
 from headway.core.disk import checksum  # noqa: E402
-from headway.engine.compiling import FLAGS  # noqa: E402
+from headway.engine.compiling import FLAGS, sources_of  # noqa: E402
 from headway.engine.levels import LEVELS, compiler_options, zig_options  # noqa: E402
-from headway.engine.packaged import CONTENTS, LIBRARIES, sources_digest, sources_of  # noqa: E402
+from headway.engine.packaged import CONTENTS, LIBRARIES, sources_digest  # noqa: E402
 
 WHOLE = ("src", "pyproject.toml", "README.md", "LICENSE")
 """What a wheel is made of."""

@@ -95,8 +95,7 @@ def _app(helped: str = "") -> "App":
             examples = "".join(f"\n  {line}" for line in EXAMPLES[verb])
             more = more_of(function_of(verb))
             shown = {"help_prologue": f"\nFor example:{examples}", "help": f"{summary}{more}"}
-        # Imported when the verb is used.
-        app.command(":".join(home_of(verb)), name=verb, sort_key=order, **shown)
+        app.command(":".join(home_of(verb)), name=verb, sort_key=order, **shown)  # not imported yet
     app.command(tell_versions, name="versions", show=False)
     return app
 

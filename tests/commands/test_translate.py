@@ -13,7 +13,8 @@ import pytest
 from everyday_run import Finished, command
 
 from headway import cli
-from headway.commands.lines import CHARACTERS_AT_ONCE, in_chunks, waiting_lines
+from headway.commands.lines import in_chunks
+from headway.commands.standard_input import CHARACTERS_AT_ONCE, waiting_lines
 from headway.core.errors import DataError
 from headway.translator import Translator
 

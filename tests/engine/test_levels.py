@@ -61,7 +61,7 @@ def test_the_engine_is_of_the_level_that_is_asked_for(
 ) -> None:
     monkeypatch.setenv("HEADWAY_ENGINE_LEVEL", level)
     monkeypatch.setattr(compiling, "FLAGS", QUICK)
-    engine = building.tried.__wrapped__()
+    engine = building.engine_library.__wrapped__()
     if isinstance(engine, str):
         pytest.skip(engine)
     assert engine.width == {"v3": 8, "v4": 16}.get(level.split("+")[0].rpartition("-")[2], 4)
@@ -72,7 +72,7 @@ def test_the_engine_is_of_the_level_that_is_asked_for(
 def test_what_is_no_level_is_refused(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWAY_ENGINE_LEVEL", level)
     with pytest.raises(ConfigError, match=f"must be one of native, .*; got '{level}'"):
-        building.tried.__wrapped__()
+        building.engine_library.__wrapped__()
 
 
 def test_what_this_processor_cannot_do_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,4 +80,4 @@ def test_what_this_processor_cannot_do_is_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(levels, "processor_features", lambda: frozenset(V3))
     monkeypatch.setenv("HEADWAY_ENGINE_LEVEL", "x86-64-v4")
     with pytest.raises(ConfigError, match=r"x86-64-v3; this processor is below x86-64-v4\."):
-        building.tried.__wrapped__()
+        building.engine_library.__wrapped__()

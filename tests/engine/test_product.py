@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from headway.core.runtime import ProductPrecision
 from headway.engine import building, compiling, levels
 from headway.engine.building import EngineLibrary
-from headway.engine.compiling import NoEngineError
-from headway.engine.packaged import sources_of
+from headway.engine.compiling import NoEngineError, sources_of
 from headway.engine.packing import (
     Floats,
     aligned,

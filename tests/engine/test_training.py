@@ -20,8 +20,7 @@ from headway.core.rows import pad
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.engine import compiling, learner, levels, training
-from headway.engine.compiling import NoEngineError
-from headway.engine.packaged import sources_of
+from headway.engine.compiling import NoEngineError, sources_of
 from headway.engine.packing import zeros
 from headway.engine.training import NativeStep, unsupported_training
 from headway.nn.positioned import PositionedConfig

@@ -20,7 +20,7 @@ from headway.core.search import decode_all
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.engine import building, compiling, levels, translating
-from headway.engine.packaged import sources_of
+from headway.engine.compiling import sources_of
 from headway.engine.packing import Packed
 from headway.engine.translating import shared, translate
 

@@ -5,12 +5,13 @@
 prints each file of which a function runs, with its lines; the compiled search counts with its C.
 Two text files without codes, one translated line, default flags but for the sizes of a model that
 learns in seconds; these stand for a budget of hours and for many pairs (one of minutes begins
-elsewhere: `headway.runs.short_budgets`; what few pairs teach decays). `benchmarks/structure.py`
-counts the same with a model of the usual size.
+elsewhere: `headway.runs.short_budgets`; what pairs teach that are seen a hundred times decays).
+`benchmarks/structure.py` counts the same with a model of the usual size.
 """
 
 import inspect
 import json
+import math
 import os
 import sys
 import tempfile
@@ -48,6 +49,7 @@ def entered(folder: Path) -> list[Path]:
     from headway.runs import fitting
 
     fitting.FEW = fitting.FEW_DISTINCT = 0
+    fitting.OFTEN = math.inf
     names = ["--source", str(texts[0]), "--target", str(texts[1]), "--out", str(folder / "run")]
     assert main(["train", *names, *FLAGS]) == 0
     new = [str(folder / "new.en"), "--out", str(folder / "new.zh")]

@@ -22,9 +22,9 @@ from headway.core.hypothesis import SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.decoding.ensemble import EnsembleDecoder
 from headway.engine import building, compiling
+from headway.engine.compiling import sources_of
 from headway.engine.ensembles import PackedEnsemble
 from headway.engine.feeding import EngineThreads, FedJob
-from headway.engine.packaged import sources_of
 from headway.engine.packing import KINDS, Packed, aligned, packed, zeros
 from headway.engine.translating import translate
 

@@ -16,7 +16,7 @@ from sanitizing import SANITIZED
 
 from headway.core.subwords import SpecialIds
 from headway.engine import compiling, learner, training
-from headway.engine.packaged import sources_of
+from headway.engine.compiling import sources_of
 from headway.engine.training import NativeStep
 
 LENGTHS = st.lists(st.integers(0, 20), min_size=1, max_size=4)

@@ -13,7 +13,7 @@ import numpy as np
 from sanitizing import SANITIZED
 
 from headway.engine import compiling
-from headway.engine.packaged import sources_of
+from headway.engine.compiling import sources_of
 from headway.word2vec import kernel, updates
 from headway.word2vec.objective import Objective
 

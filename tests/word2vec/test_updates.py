@@ -12,7 +12,7 @@ from sanitizing import COMPILER, refuse_faults, runtime_library
 
 from headway.core.errors import DataError
 from headway.engine import compiling, levels
-from headway.engine.packaged import sources_of
+from headway.engine.compiling import sources_of
 from headway.word2vec.kernel import KernelUpdates, kernel_library, opened
 from headway.word2vec.plain import PlainUpdates
 from headway.word2vec.updates import Objective, Updates, updates

@@ -3,7 +3,6 @@
 import glob
 import inspect
 import json
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -121,46 +120,6 @@ def apart(tokens: Sequence[str]) -> tuple[list[str], list[str]]:
         a_setting = token.startswith("-") and len(token.partition("=")[0].split()) == 1
         (flags if a_setting or a_value else names).append(token)
     return names, flags
-
-
-def runtime_and_name(
-    verb: Callable[..., object], tokens: Sequence[str]
-) -> "tuple[RuntimeSettings, str | None]":
-    """Section [runtime], and the one file or text, of a verb that takes nothing more.
-
-    Raises ConfigError for settings of other sections, and for more than one.
-    """
-    named, flags = apart(tokens)
-    sections = parse_overrides(flags, options=option_names(verb, ("runtime",)))
-    runtime = process_settings(sections)
-    if others := sections.keys() - {"runtime"}:
-        raise settled(verb.__name__, min(others), ("runtime",))
-    if len(named) > 1:
-        raise ConfigError(
-            f"{verb.__name__} takes one file or text; got {named[0]!r} and {named[1]!r}. A text of "
-            "several words is put in quotes."
-        )
-    return runtime, named[0] if named else None
-
-
-def share(part: str) -> tuple[int, int]:
-    """The numbers of `--part 3/16`, 1 of 1 for an empty one; raises ConfigError for others."""
-    found = re.fullmatch(r"(\d+)/(\d+)", part or "1/1")
-    number, n_parts = (int(found[1]), int(found[2])) if found else (0, 0)
-    if not 1 <= number <= n_parts:
-        raise ConfigError(f"--part is one of several, such as 3/16; got {part}.")
-    return number, n_parts
-
-
-def this_command(*left_out: str) -> list[str]:
-    """As headway was called, without these options and their values."""
-    kept, words = ["headway"], iter(sys.argv[1:])
-    for word in words:
-        if word in left_out:
-            next(words, None)
-        elif word.partition("=")[0] not in left_out:
-            kept.append(word)
-    return kept
 
 
 def option_names(verb: Callable[..., object], sections: Sequence[str] = SECTIONS) -> Iterator[str]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headway.commands.arguments import Unread, runtime_and_name, say
+from headway.commands.arguments import Unread, say
 from headway.commands.lines import chunks_of
+from headway.commands.one_text import runtime_and_name
 from headway.core.errors import ConfigError
 from headway.core.lines import check_file
 

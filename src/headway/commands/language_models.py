@@ -8,9 +8,10 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.commands.arguments import Unread, print_json, runtime_and_name, say
+from headway.commands.arguments import Unread, print_json, say
 from headway.commands.evaluate_options import EvaluateOptions, run_and_corpus
 from headway.commands.lines import chunks_of
+from headway.commands.one_text import runtime_and_name
 from headway.core.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -1,18 +1,18 @@
-"""Lines of text, many at a time: of a file, or of standard input as they come."""
+"""Lines of text, many at a time: of a file, or of standard input."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from io import BufferedIOBase
 from pathlib import Path
 from typing import cast
 
-from headway.core.errors import DataError
-from headway.core.lines import MAX_LINE_BYTES, read_lines
-
-LINES_AT_ONCE = 2000
-"""Lines sorted by length together; more would hold back the first output for longer."""
-CHARACTERS_AT_ONCE = 1 << 18
-"""About how many of them are held at once: sub-words take a hundred times as much memory."""
+from headway.commands.standard_input import (
+    CHARACTERS_AT_ONCE,
+    LINES_AT_ONCE,
+    tell_too_long,
+    waiting_lines,
+)
+from headway.core.lines import read_lines
 
 
 def chunks_of(file: Path | None) -> Iterator[list[str]]:
@@ -38,48 +38,3 @@ def in_chunks(lines: Iterable[str | None]) -> Iterator[list[str]]:
         yield texts
     if too_long:
         tell_too_long(too_long)
-
-
-def waiting_lines(stream: BufferedIOBase) -> Iterator[list[str]]:
-    """All lines that are there by now, as soon as there is one; only a line feed ends a line.
-
-    A person who types gets each answer at once; a file that is piped in is translated in batches.
-    A line of more than 1 MiB is never held: it counts as blank, which is said at the end.
-    Raises DataError where the text is not UTF-8.
-    """
-    begun, number = b"", 0
-    too_long: list[int] = []
-    data = b"\n"
-    while data:
-        data = stream.read1(CHARACTERS_AT_ONCE)
-        *whole, begun = (begun + data).split(b"\n")
-        if not data and begun:  # the last line has no line end
-            whole = [begun]
-        elif len(begun) > MAX_LINE_BYTES:
-            begun = begun[: MAX_LINE_BYTES + 1]
-        texts = []
-        for raw in whole:
-            number += 1
-            if len(raw) > MAX_LINE_BYTES:
-                too_long.append(number)
-            held = raw.removesuffix(b"\r") if len(raw) <= MAX_LINE_BYTES else b""
-            try:
-                texts.append(held.decode("utf-8"))
-            except UnicodeDecodeError as error:
-                raise DataError(
-                    f"text must be UTF-8; standard input is not (line {number:,}, byte "
-                    f"{error.start + 1}). Please convert it, for example: iconv -f LATIN1 -t UTF-8"
-                ) from None
-        for first in range(0, len(texts), LINES_AT_ONCE):
-            yield texts[first : first + LINES_AT_ONCE]
-    if too_long:
-        tell_too_long(too_long)
-
-
-def tell_too_long(lines: Sequence[int]) -> None:
-    """Say which lines, by number, were never held."""
-    print(
-        f"{len(lines)} of the lines had more than {MAX_LINE_BYTES:,} bytes and count as "
-        f"blank (the first is line {lines[0]:,})",
-        file=sys.stderr,
-    )

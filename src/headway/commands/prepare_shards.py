@@ -4,7 +4,8 @@ from json import loads as read_json
 from pathlib import Path
 from typing import Any
 
-from headway.commands.arguments import print_json, say, share, this_command
+from headway.commands.arguments import print_json, say
+from headway.commands.shares import share, this_command
 from headway.commands.stages import Stages
 from headway.core.config import Sections, build
 from headway.core.errors import ConfigError

@@ -13,7 +13,8 @@ from headway.bulk.job import BulkProgress, HereRunner, SharePart, translate_shar
 from headway.bulk.shards import ShardFolder
 from headway.bulk.slurm import array_script
 from headway.bulk.translating import BulkSettings, translated_part, weights_of
-from headway.commands.arguments import say, share, this_command
+from headway.commands.arguments import say
+from headway.commands.shares import share, this_command
 from headway.commands.stages import Stages
 from headway.commands.translate_options import PARTIAL, TranslateOptions
 from headway.core.errors import ConfigError

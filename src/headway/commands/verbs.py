@@ -64,7 +64,7 @@ EXAMPLES = {
     "demo": ("headway demo", 'headway demo --budget 2m --text "I love learning."'),
     "prepare": (
         "headway prepare --source train.en --target train.de --page report.html",
-        "headway prepare --pairs memory.tmx --drop duplicate truncated --out cleaned.tmx",
+        "headway prepare --pairs memory.tmx --drop duplicate truncated --out new.tmx",
     ),
     "train": (
         "headway train --source train.en --target train.de --out runs/mine --budget 30m",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.core.errors import DataError
-from headway.engine.compiling import NoEngineError, cached_library
+from headway.engine.compiling import cached_library
 
 _pointer, _int, _float, _double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, ctypes.c_double
 
@@ -90,21 +90,10 @@ class EngineLibrary(NamedTuple):
     has_amx: int
 
 
+@functools.cache
 def engine_library() -> EngineLibrary:
     """This processor's; raises `NoEngineError`, which says why not, and `LevelError`."""
-    found = tried()
-    if isinstance(found, str):
-        raise NoEngineError(found)
-    return found
-
-
-@functools.cache
-def tried() -> EngineLibrary | str:
-    """The engine, or why there is none: once a process, as a compiler that fails takes its time."""
-    try:
-        return cached_library("engine", loaded)
-    except NoEngineError as error:
-        return str(error)
+    return cached_library("engine", loaded)
 
 
 def loaded(file: Path) -> EngineLibrary:

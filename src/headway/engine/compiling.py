@@ -1,7 +1,6 @@
 """Libraries in C: compiled where they run, for the processor that they run on, at first use.
 
-Not when the package is installed: so no installation can fail for want of a compiler, a folder of
-sources (an editable installation) is enough, and what is compiled is what this processor can do.
+Not when the package is installed, which so cannot fail for want of a compiler.
 It lies sealed in $HEADWAY_ENGINE_CACHE, else the cache, under sources, compiler and processor.
 """
 
@@ -20,12 +19,13 @@ from headway.core.errors import DataError, HeadwayError
 from headway.core.runtime import processor_line
 from headway.corpora.cache_place import cache_root, key_of, own_folder
 from headway.engine.levels import level_options, zig_options
-from headway.engine.packaged import PACKAGED, packaged_library, sources_of
+from headway.engine.packaged import LIBRARIES, PACKAGE, PACKAGED, packaged_library
 from headway.operations.locks import is_own
 
 FLAGS = ("-std=gnu11", "-O3", "-fno-math-errno", "-fPIC", "-shared")
 THIS_PROCESSOR = ("-march=native", "-mcpu=native")
 """The same to different compilers; the first that is understood is taken."""
+FAILED = dict[str, str]()  # why: a library is asked for once a process, as that takes its time
 Opened = TypeVar("Opened")
 
 
@@ -33,9 +33,13 @@ class NoEngineError(HeadwayError):
     """Why there is no compiled library here."""
 
 
+def sources_of(name: str) -> list[Path]:
+    """All files that a library depends on; the first is the one that is compiled."""
+    return [file for pattern in LIBRARIES[name].split() for file in PACKAGE.glob(pattern)]
+
+
 def cached_library(name: str, opened: Callable[[Path], Opened]) -> Opened:
     """What `opened` makes of one of `LIBRARIES`: packaged, or compiled here, from the cache or new.
-
     `opened` raises DataError for a file that is not this library.
 
     Raises:
@@ -44,12 +48,14 @@ def cached_library(name: str, opened: Callable[[Path], Opened]) -> Opened:
     """
     level = os.environ.get("HEADWAY_ENGINE_LEVEL")
     flags = level_options(level) if level else ()
+    if name in FAILED:
+        raise NoEngineError(FAILED[name])
     if PACKAGED.is_dir() and (library := packaged_library(name, sources_of(name), opened)):
         return library
     try:
         return compiled_here(name, flags, opened)
     except (HeadwayError, OSError) as error:
-        raise NoEngineError(str(error)) from error
+        raise NoEngineError(FAILED.setdefault(name, str(error))) from error
 
 
 def compiled_here(name: str, flags: tuple[str, ...], opened: Callable[[Path], Opened]) -> Opened:

@@ -32,8 +32,7 @@ static void add_and_norm(const model *m, const norm *by, int64_t rows, const flo
     }
 }
 
-/* x += y, of `n` numbers: a multiple of WIDTH. */
-INLINE void add(int64_t n, float *x, const float *y) {
+INLINE void add(int64_t n, float *x, const float *y) { /* n is a multiple of WIDTH */
     for (int64_t i = 0; i < n; i += WIDTH) store(x + i, load(x + i) + load(y + i));
 }
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from headway.core.embedding import SinusoidalPositions, sinusoids
 from headway.core.runtime import ProductPrecision
 from headway.engine.building import Matrix, all_of, opened_library
-from headway.engine.compiling import NoEngineError, cached_library
+from headway.engine.compiling import cached_library
 from headway.engine.packing import (
     KINDS,
     Numbers,
@@ -30,8 +30,7 @@ from headway.engine.packing import (
 if TYPE_CHECKING:
     from headway.core.transformer import Transformer
 
-ONE = Padding(1)
-"""The rows of a vector."""
+ONE = Padding(1)  # the rows of a vector
 _pointer, _int, _float = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float
 
 
@@ -122,21 +121,10 @@ class TrainingLibrary(NamedTuple):
     """Whether the processor has instructions for products in bfloat16."""
 
 
+@functools.cache
 def training_library() -> TrainingLibrary:
     """This processor's; raises `NoEngineError`, which says why not, and `LevelError`."""
-    found = tried()
-    if isinstance(found, str):
-        raise NoEngineError(found)
-    return found
-
-
-@functools.cache
-def tried() -> TrainingLibrary | str:
-    """The library, or why there is none: once a process, as a compiler takes its time."""
-    try:
-        return cached_library("training", opened_training)
-    except NoEngineError as error:
-        return str(error)
+    return cached_library("training", opened_training)
 
 
 def opened_training(file: Path) -> TrainingLibrary:

@@ -29,11 +29,6 @@ LIBRARIES = {
 Opened = TypeVar("Opened")
 
 
-def sources_of(name: str) -> list[Path]:
-    """All files that a library depends on; the first is the one that is compiled."""
-    return [file for pattern in LIBRARIES[name].split() for file in PACKAGE.glob(pattern)]
-
-
 def sources_digest(sources: Iterable[Path]) -> str:
     """One checksum of all files."""
     return digest({file.name: file.read_text(encoding="utf-8") for file in sources})

@@ -108,10 +108,8 @@ class NativeStep:
         if self.pool is None:
             return [work(0)]
         working = [self.pool.submit(work, thread) for thread in range(self.threads)]
-        try:
-            return [one.result() for one in working]
-        finally:
-            wait(working)
+        wait(working)
+        return [one.result() for one in working]
 
     def _learn(self, thread: int, batch: "PairedBatch") -> float:
         """The loss of a thread's share of the sentences."""

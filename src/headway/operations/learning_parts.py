@@ -31,11 +31,6 @@ class LearningParts(TrainingSettings):
     compile: bool = False
     """Have torch compile the Transformer's layers, in a minute; for a GPU (docs/scale.md)."""
 
-    @property
-    def in_parts(self) -> bool:
-        """Whether not all weights learn alike."""
-        return bool(self.freeze or self.layer_decay < 1 or self.lora_rank)
-
 
 def refuse_unsound(training: LearningParts) -> None:
     """Raise ConfigError for what cannot be meant, of settings of how parts learn."""
@@ -66,7 +61,8 @@ def refuse_unsound(training: LearningParts) -> None:
         )
     refuse_below(training, {"weight_decay": 0})
     refuse_beyond(training, {"weight_decay": 100})
-    if training.in_parts and training.weight_decay:
+    in_parts = training.freeze or training.layer_decay < 1 or training.lora_rank
+    if in_parts and training.weight_decay:
         raise ConfigError(
             "weight_decay is for trainings in which all weights learn alike; got freeze, "
             "layer_decay or lora_rank beside it. Leave one side out."

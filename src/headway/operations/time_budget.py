@@ -47,6 +47,11 @@ class PlannedTraining(LearningParts):
     upload: str = ""
     """Where checkpoints and the model are copied to while it is trained: s3://bucket/runs/one."""
 
+    @property
+    def in_parts(self) -> bool:
+        """Whether not all weights learn alike."""
+        return bool(self.freeze or self.layer_decay < 1 or self.lora_rank)
+
     def __post_init__(self) -> None:
         super().__post_init__()
         refuse_below(self, {"within_s": 0, "closing_s": 0, "held_back": 0.001, "lora_rank": 0})

@@ -31,7 +31,7 @@ VALIDATING, CHOOSING = 0.03, 0.05
 APART = 20
 """Updates between two validations at least; scores of a few updates are chance."""
 FEW = 10_000_000  # padded tokens; of fewer more is made: headway.runs.short_budgets
-FEW_DISTINCT = 200_000  # units; of so short a text more is made: headway.runs.decayed_adam
+FEW_DISTINCT, OFTEN = 200_000, 100  # units, passes: headway.runs.decayed_adam
 SURE = 0.97
 """Of the time that is left; the rest is for what nothing was rehearsed of."""
 LEAST_VALIDATED = 100
@@ -144,7 +144,7 @@ def with_dropout(run: Run, training: PlannedTraining) -> Settings:
     sizes = run.spec.sizes(run.data)
     passes = padded_tokens(training) / sizes.per_pass
     dropout, why = fit_dropout(passes)
-    if passes >= (10 if sizes.distinct < FEW_DISTINCT else 100):
+    if passes >= (10 if sizes.distinct < FEW_DISTINCT else OFTEN):
         from headway.runs.decayed_adam import fit_decay  # a side room
 
         training = fit_decay(run, training, few=sizes.distinct < FEW_DISTINCT)

@@ -19,11 +19,8 @@ from headway.engine.compiling import NoEngineError
 from headway.engine.engine import CHANGED
 from headway.engine.learner import training_library
 from headway.engine.training import NativeStep, unsupported_training
-from headway.operations.learning_parts import LearningParts
+from headway.operations.time_budget import PlannedTraining
 from headway.runs.task_spec import Run
-
-PARTS = ("loss", "cross_entropy", "tensors")
-"""Of a task, which the engine stands in for."""
 
 
 class NativeLoss:
@@ -52,7 +49,7 @@ def learn_natively(run: Run, model: nn.Module, task: Any) -> torch.dtype:
     """
     dtype, threads = run.runtime.dtype, run.runtime.threads
     precision: ProductPrecision = "bf16" if dtype == torch.bfloat16 else "fp32"
-    reason, of_pairs = left_to_torch(run, model, task), isinstance(task, TranslationTask)
+    reason = left_to_torch(run, model, task)
     try:
         if not reason and precision == "bf16" and not training_library().has_bfloat16:
             reason = "it was compiled for a processor without products of bfloat16"
@@ -64,16 +61,15 @@ def learn_natively(run: Run, model: nn.Module, task: Any) -> torch.dtype:
         raise ConfigError(
             f"runtime.engine native is for what it can do; {reason}. Use --runtime.engine auto."
         )
-    if of_pairs:
-        several = "s" if threads > 1 else ""
-        by_engine = f"the compiled engine, {precision}, {threads} thread{several}"
+    if isinstance(task, TranslationTask):
+        by_engine = f"the compiled engine, {precision}, {threads} thread{'s' * (threads > 1)}"
         task.computed_by = f"torch ({reason})" if reason else by_engine
     return dtype if reason else torch.float32
 
 
 def left_to_torch(run: Run, model: nn.Module, task: Any) -> str:
     """Why torch makes the losses; nothing if the engine can."""
-    training: LearningParts = run.settings.training
+    training: PlannedTraining = run.settings.training
     if not isinstance(task, TranslationTask):
         return "it trains translators alone"
     if training.compile:
@@ -82,7 +78,8 @@ def left_to_torch(run: Run, model: nn.Module, task: Any) -> str:
         return "not all weights learn alike"
     if run.folder.data.exists() and "losses_by" not in run.folder.record():
         return "it was begun so by an earlier version"
-    if any(getattr(type(task), part) is not getattr(TranslationTask, part) for part in PARTS):
+    stood_in_for = "loss", "cross_entropy", "tensors"
+    if any(getattr(type(task), one) is not getattr(TranslationTask, one) for one in stood_in_for):
         return "its batches have a loss of their own"
     return unsupported_training(model, run.runtime.device) or (CHANGED if has_hooks(model) else "")
 
