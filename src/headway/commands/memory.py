@@ -72,7 +72,7 @@ def memory(
     if json:
         print_json({"queries": [{"query": a, "matches": _plain(a, some)} for a, some in both]})
         return
-    for text, some in both:
+    for text, some in filter(lambda one: one[0].strip(), both):
         print(printable("\n".join(_lines(text, some, at_least))))
 
 
