@@ -63,7 +63,7 @@ def learn_natively(run: Run, model: nn.Module, task: Any) -> torch.dtype:
         )
     if isinstance(task, TranslationTask):
         by_engine = f"the compiled engine, {precision}, {threads} thread{'s' * (threads > 1)}"
-        task.computed_by = f"torch ({reason})" if reason else by_engine
+        cast(Any, task).computed_by = f"torch ({reason})" if reason else by_engine
     return dtype if reason else torch.float32
 
 
