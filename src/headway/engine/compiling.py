@@ -25,7 +25,7 @@ from headway.operations.locks import is_own
 FLAGS = ("-std=gnu11", "-O3", "-fno-math-errno", "-fPIC", "-shared")
 THIS_PROCESSOR = ("-march=native", "-mcpu=native")
 """The same to different compilers; the first that is understood is taken."""
-FAILED = dict[str, str]()  # why: a library is asked for once a process, as that takes its time
+FAILED = dict[str, str]()  # name to reason: tried once a process, as a compiler takes its time
 Opened = TypeVar("Opened")
 
 
