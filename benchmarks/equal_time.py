@@ -2,16 +2,16 @@
 
 Every toolkit has --minutes of the same --cores for a corpus, preparation included, one after the
 other. headway is told its budget and nothing else. The others get what helps them: the shape of
-the published system on Multi30k (post-norm where they have it), a joint vocabulary as large as
-headway's (10,000 pieces at most), batches as small as headway's, and a trial before their clock
-starts, so that warm-up (an eighth), dropout (headway's rule) and checkpoints fit the time. JoeyNMT
-averages its five best checkpoints, Eole its weights all the way, as their documents have it, and
-both may go on to the next checkpoint after their time. All search with a beam of 5 and are scored
-by one sacreBLEU. Each cell (a corpus, a seed, a toolkit) is a line
-of --record. Started again with the same --record, those that are there are not measured again;
-delete a line to measure its cell anew. The last line of a cell says the processor, and how many of
-the cores other programs kept busy: above 0.15, measure again. The others are installed by
-00_setup_venvs.sh (main joeynmt eole) in $PEERS_HOME.
+the published system on Multi30k (JoeyNMT and Eole pre-norm, their default), a joint vocabulary as
+large as headway's (10,000 pieces at most), batches as small as headway's, and a trial before their
+clock starts, so that warm-up (an eighth), dropout (headway's rule) and checkpoints fit the time.
+JoeyNMT averages its five best checkpoints, Eole its weights all the way, as their documents have
+it, and both may go on to the next checkpoint after their time. All search with a beam of 5 and are
+scored by one sacreBLEU. Each cell (a corpus, a seed, a toolkit) is a line of --record. Started
+again with the same --record, those that are there are not measured again; delete a line to measure
+its cell anew. The last line of a cell says the processor, and how many of the cores other programs
+kept busy: above 0.15, measure again. The others are installed by 00_setup_venvs.sh (main joeynmt
+eole) in $PEERS_HOME.
 Run: python benchmarks/equal_time.py --data DIR --out DIR --minutes 30 --record FILE
 """
 

@@ -210,7 +210,7 @@ def joeynmt_settings(
         "type": "transformer", "num_layers": recipe["layers"], "num_heads": recipe["heads"],
         "embeddings": {"embedding_dim": recipe["d_model"], "scale": True, "dropout": 0.0},
         "hidden_size": recipe["d_model"], "ff_size": recipe["d_ff"], "dropout": recipe["dropout"],
-        "layer_norm": "post",
+        "layer_norm": "pre",
     }  # fmt: skip
     return {
         "name": "equal_time", "joeynmt_version": "2.3.0", "model_dir": str(model),

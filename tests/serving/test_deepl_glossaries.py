@@ -259,6 +259,8 @@ def test_nobody_who_reads_waits_for_who_writes_and_no_change_is_lost(
     threads = [
         threading.Thread(target=store.change, args=(first, None, {pairs[1]: {"c": "d"}})),
         threading.Thread(target=store.change, args=(first, "other")),
+        threading.Thread(target=store.change, args=(first, None, {}, {pairs[0]: {"e": "f"}})),
+        threading.Thread(target=store.change, args=(first, None, {}, {pairs[0]: {"g": "h"}})),
     ]
     for one in threads:
         one.start()
@@ -270,7 +272,10 @@ def test_nobody_who_reads_waits_for_who_writes_and_no_change_is_lost(
         one.join(10)
     found = store.get(first.id, "o")
     assert found.name == "other"
-    assert {*found.dictionaries} == {*pairs}
+    assert found.dictionaries == {
+        pairs[0]: {"a": "b", "e": "f", "g": "h"},
+        pairs[1]: {"c": "d"},
+    }
 
 
 def test_terms_are_put_together_beside_the_event_loop(

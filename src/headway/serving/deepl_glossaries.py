@@ -88,15 +88,14 @@ class GlossaryDoor:
         glossary = _asked(request)
         given = await body_of(request)
         name = _name(given) if "name" in given else None
-        made = await self._dictionaries(given.get("dictionaries", []))
-        merged = {pair: {**glossary.dictionaries.get(pair, {}), **e} for pair, e in made.items()}
-        return JSONResponse(_told(await _change(request, glossary, name, merged)))
+        added = await self._dictionaries(given.get("dictionaries", []))
+        return JSONResponse(_told(await _change(request, glossary, name, added=added)))
 
     async def replace_dictionary(self, request: Request) -> Response:
         """A dictionary in the place of the one that its languages had."""
         glossary = _asked(request)
         made = await self._dictionary(await body_of(request))
-        changed = await _change(request, glossary, None, made)
+        changed = await _change(request, glossary, made=made)
         (pair,) = made
         return JSONResponse(_dictionary_told(pair, changed.dictionaries[pair]))
 
@@ -169,7 +168,7 @@ async def remove_dictionary(request: Request) -> Response:
     """Remove the dictionary of two languages."""
     glossary, pair = _asked(request), _pair(request.query_params)
     _entries_of(glossary, pair)
-    await _change(request, glossary, None, {pair: None})
+    await _change(request, glossary, made={pair: None})
     return Response(status_code=204)
 
 
@@ -181,10 +180,12 @@ async def _create(request: Request, name: str, made: Dictionaries) -> StoredGlos
 async def _change(
     request: Request,
     glossary: StoredGlossary,
-    name: str | None,
-    made: Mapping[DictionaryPair, Entries | None],
+    name: str | None = None,
+    *,
+    made: Mapping[DictionaryPair, Entries | None] | None = None,
+    added: Dictionaries | None = None,
 ) -> StoredGlossary:
-    work = partial(glossaries_of(request).change, glossary, name, made)
+    work = partial(glossaries_of(request).change, glossary, name, made, added)
     return await anyio.to_thread.run_sync(work)
 
 

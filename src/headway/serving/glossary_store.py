@@ -109,14 +109,18 @@ class GlossaryStore:
         glossary: StoredGlossary,
         name: str | None = None,
         dictionaries: Mapping[DictionaryPair, Entries | None] | None = None,
+        added: Mapping[DictionaryPair, Entries] | None = None,
     ) -> StoredGlossary:
-        """Another name, and dictionaries in the place of those of their languages; None: without.
+        """Another name, dictionaries in the place of those of their languages (None: without), and
+        entries `added` to what is there by now, or in the place of those of the same terms.
 
         Raises RefusedError where it is gone, or there is no room.
         """
         with self._lock:
             before = self.get(glossary.id, glossary.owner)
             every = {**before.dictionaries, **(dictionaries or {})}
+            for pair, entries in (added or {}).items():
+                every[pair] = {**(every.get(pair) or {}), **entries}
             kept = {pair: entries for pair, entries in every.items() if entries is not None}
             return self._keep(before._replace(name=name or before.name, dictionaries=kept))
 
