@@ -115,9 +115,6 @@ def usual(training: TrainingSettings) -> Any:
     return replace(training, learning_rate=rate, batch_tokens=size)
 
 
-def fitted_warmup(max_steps: int, *, tuned: bool = False) -> int:
-    """An eighth of the updates, at most the paper's 4000.
-
-    A twentieth for a model that begins with another run's weights: only the optimizer is new.
-    """
-    return min(4000, max(1, max_steps // (20 if tuned else 8)))
+def fitted_warmup(max_steps: int, part: int = 4) -> int:
+    """One in `part` of the updates, at most the paper's 4000."""
+    return min(4000, max(1, max_steps // part))

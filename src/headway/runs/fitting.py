@@ -113,12 +113,13 @@ def fit(run: Run, build_trainer: Callable[[Run], Trainer[Any]]) -> Settings:
 
         training = fit_short(run, training)
     if not training.warmup_steps:
-        warmup_steps = fitted_warmup(training.max_steps, tuned=bool(training.init_from))
-        training = replace(training, warmup_steps=warmup_steps)
+        part = 4 if run.settings.model_type in run.spec.slow_warmup else 8
+        part = 20 if training.init_from else part  # only the optimizer is new
+        training = replace(training, warmup_steps=fitted_warmup(training.max_steps, part))
     elif training.warmup_steps > training.max_steps // 2:
         run.say(
             f"WARNING: the rate rises for {training.warmup_steps:,} of {training.max_steps:,} "
-            "updates. Lower --training.warmup-steps: an eighth is usual."
+            "updates. Lower --training.warmup-steps: an eighth or a quarter is usual."
         )
     if training.schedule == "paper":
         was_set = "learning_rate" in run.given.get("training", {})
@@ -140,7 +141,8 @@ def with_training(run: Run, training: PlannedTraining) -> Settings:
 
 
 def with_dropout(run: Run, training: PlannedTraining) -> Settings:
-    """More dropout the more often the same text will be seen, growing while the rate warms up."""
+    """More dropout the more often the same text will be seen, growing over an eighth of the updates
+    at most."""
     sizes = run.spec.sizes(run.data)
     passes = padded_tokens(training) / sizes.per_pass
     dropout, why = fit_dropout(passes)
@@ -149,7 +151,8 @@ def with_dropout(run: Run, training: PlannedTraining) -> Settings:
 
         training = fit_decay(run, training, few=sizes.distinct < FEW_DISTINCT)
     if "dropout_warmup" not in run.given.get("training", {}):
-        training = replace(training, dropout_warmup=training.warmup_steps)
+        grows = min(training.warmup_steps, fitted_warmup(training.max_steps, 8))
+        training = replace(training, dropout_warmup=grows)
     settings = with_training(run, training)
     if "dropout" in run.given.get("model", {}):
         return settings

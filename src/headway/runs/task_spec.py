@@ -266,6 +266,8 @@ class TaskSpec:
     choose_preset: ChoosePreset = largest
     fits_dropout: Sequence[str] = ()
     """Presets under which, where the data chose them, dropout follows the number of passes."""
+    slow_warmup: Sequence[str] = ()
+    """Types of model whose rate rises for a quarter of the updates; an eighth is usual."""
     rehearse: Callable[[Any, "nn.Module"], object] = validated
     """About the work of one validation, on weights that have learned nothing yet."""
     rehearse_end: Callable[[Settings, Any, "nn.Module"], object] | None = None

@@ -259,6 +259,7 @@ SPEC: TaskSpec = TaskSpec(
     presets=PRESETS,
     choose_preset=LADDER.choose,
     fits_dropout=("tiny", "small", "recurrent", "ablated", "convolutional", "bytenet"),
+    slow_warmup=("transformer", "ablated"),
     read=read,
     complete=complete,
     absolute=pairs.absolute,
