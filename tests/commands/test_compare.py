@@ -232,6 +232,7 @@ def test_mistakes_are_told_with_what_to_do(runs, new_texts, tmp_path):
         ((first,), "two runs or more are compared; got 1"),
         ((first, f"{first}/../{Path(first).name}"), "twice"),
         ((first, str(tmp_path)), "holds no config.toml"),
+        (("demo", first), "demo names no texts"),
         ((first, second, "--source", new_texts[0]), "--source F --reference F"),
         ((first, second, "--corpus", new_texts[0]), "--source F --reference F"),
         ((first, second, "--texts", "-1"), "--texts must not be negative; got -1. 0 shows none."),
