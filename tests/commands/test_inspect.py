@@ -96,7 +96,7 @@ def test_a_page_replaces_no_file_of_another_kind(
     notes = tmp_path / "notes.txt"
     notes.write_text("mine", encoding="utf-8")
     said = complaint([str(everyday_run), "a text", "--out", str(notes)], capsys)
-    assert "Try notes.html" in said
+    assert f"Try {tmp_path / 'notes.html'}" in said
     assert notes.read_text(encoding="utf-8") == "mine"
     assert "Traceback" not in said
 

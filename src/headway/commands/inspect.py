@@ -115,10 +115,6 @@ def _refuse_mixed(given: Sequence[str], told: InspectOptions, page: Path) -> Non
         raise ConfigError("--out, --live and --json are three ways to look. Take one.")
     if not told.json and not told.live:
         refuse_no_place(page, "--out", given)  # a text may be the name of a picture
-        if page.is_file() and page.suffix.lower() not in (".html", ".htm", ".png"):
-            raise ConfigError(
-                f"--out replaces a page, and no other file; {page} is there. Try {page.stem}.html."
-            )
     of_a_text = ("target", "tag", "off")
     meaningless = [name for name in of_a_text if told.training and getattr(told, name)]
     if meaningless:

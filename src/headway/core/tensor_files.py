@@ -133,7 +133,7 @@ def _unusable(path: Path, error: Exception) -> RunError:
     refuse_out_of_reach(path, error)
     why = error.strerror if isinstance(error, OSError) else None
     run = next((folder for folder in path.parents if (folder / "config.toml").exists()), None)
-    remedy = f"See what can be done: {command('check', run)}" if run else "Copy it again."
+    remedy = f"See what can be done: {command('check', run)}" if run else "Take it from a copy."
     return RunError(
         f"weights are read whole or not at all; {path} cannot be used: {why or error}. {remedy}"
     )
