@@ -87,8 +87,11 @@ def table(rows: Sequence[Sequence[str]], caption: str = "") -> str:
     )
 
 
-def refuse_no_place(page: Path | None, flag: str = "--page") -> None:
-    """Raise ConfigError where a page could not be written, before anything is measured for it."""
+def refuse_no_place(
+    page: Path | None, flag: str = "--page", read: Iterable[str | Path] = ()
+) -> None:
+    """Raise ConfigError where a page could not be written, or would replace what is `read` or no
+    page, before anything is measured for it."""
     if page is None:
         return
     if page.is_dir():
@@ -97,4 +100,12 @@ def refuse_no_place(page: Path | None, flag: str = "--page") -> None:
         raise ConfigError(
             f"{flag} is written into a folder that is there and may be written to; {page.parent} "
             "is not. Make it, or name another."
+        )
+    if page.exists() and any(os.path.exists(one) and page.samefile(one) for one in read):
+        raise ConfigError(f"{flag} does not replace what is read; got {page}. Name another file.")
+    other_kind = page.suffix.lower() not in (".html", ".htm", ".png", ".svg")
+    if flag in ("--page", "--out") and page.is_file() and other_kind:
+        raise ConfigError(
+            f"{flag} must not overwrite a file that is no page; {page} is there. Try "
+            f"{page.with_suffix('.html')}."
         )

@@ -226,12 +226,15 @@ def test_a_run_that_is_not_finished_is_compared_and_said(runs, two_pairs, tmp_pa
     assert "stopped is not finished" in done.out
 
 
-def test_mistakes_are_told_with_what_to_do(runs, new_texts, tmp_path):
+def test_mistakes_are_told_with_what_to_do(runs, new_texts, two_pairs, tmp_path):
     first, second = runs
+    before = Path(two_pairs[-1]).read_bytes()
     for arguments, words in (
         ((first,), "two runs or more are compared; got 1"),
         ((first, f"{first}/../{Path(first).name}"), "twice"),
         ((first, str(tmp_path)), "holds no config.toml"),
+        (("demo", first), "demo names no texts"),
+        ((*runs, *two_pairs, "--page", two_pairs[-1]), "--page does not replace what is read"),
         ((first, second, "--source", new_texts[0]), "--source F --reference F"),
         ((first, second, "--corpus", new_texts[0]), "--source F --reference F"),
         ((first, second, "--texts", "-1"), "--texts must not be negative; got -1. 0 shows none."),
@@ -240,6 +243,7 @@ def test_mistakes_are_told_with_what_to_do(runs, new_texts, tmp_path):
         assert done.status == 2
         assert words in done.err
         assert done.out == ""
+    assert Path(two_pairs[-1]).read_bytes() == before
 
 
 def test_a_tag_stands_before_every_text(runs, two_pairs, tmp_path):

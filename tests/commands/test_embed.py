@@ -85,6 +85,9 @@ def test_what_cannot_be_is_refused_with_what_can(text, tmp_path):
     assert "no such file" in refused("demo", str(tmp_path / "none.txt"), "--json")
     assert f"{tmp_path} is none" in refused("demo", text, "--out", str(tmp_path))
     assert "/dev/null is none" in refused("demo", text, "--out", "/dev/null")
+    before = Path(text).read_bytes()
+    assert "does not replace what went in" in refused("demo", text, "--out", text)
+    assert Path(text).read_bytes() == before
     assert not (tmp_path / "v").exists()
 
 

@@ -88,6 +88,16 @@ def test_what_cannot_be_done_is_said(
     given = [argument.format(folder=tmp_path) for argument in arguments]
     said = complaint([str(everyday_run), *given], capsys)
     assert words in said
+
+
+def test_a_page_replaces_no_file_of_another_kind(
+    everyday_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine", encoding="utf-8")
+    said = complaint([str(everyday_run), "a text", "--out", str(notes)], capsys)
+    assert f"Try {tmp_path / 'notes.html'}" in said
+    assert notes.read_text(encoding="utf-8") == "mine"
     assert "Traceback" not in said
 
 

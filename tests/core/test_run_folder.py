@@ -11,6 +11,7 @@ import pytest
 from headway.core.disk import DiskError, checksum
 from headway.core.errors import RunError, UserError
 from headway.core.run_folder import CONSTANT, RunFolder, write_json
+from headway.core.tensor_files import check
 from headway.operations.locks import TakenError
 from headway.operations.shipped import only_writer_of_run
 from headway.runs.checking import accept, check_run
@@ -79,6 +80,34 @@ def test_a_change_on_purpose_can_be_accepted(folder: RunFolder) -> None:
     assert {one.state for one in check_run(folder.path) if one.name != "model.safetensors"} == {
         "whole"
     }
+
+
+def test_a_finished_run_that_has_lost_its_model_is_damaged(folder: RunFolder) -> None:
+    def state() -> str | None:
+        return {one.name: one.state for one in check_run(folder.path)}.get("model.safetensors")
+
+    folder.checkpoints.mkdir()
+    assert state() is None  # training has not come so far
+    folder.finish(SECTIONS)
+    assert state() == "damaged"
+
+
+def test_what_is_said_of_damaged_weights_names_the_run_that_they_are_of(folder: RunFolder) -> None:
+    weights = folder.checkpoints / "step-1" / "weights.safetensors"
+    weights.parent.mkdir(parents=True)
+    for file in (weights, folder.model):
+        file.write_bytes(b"cut")
+        with pytest.raises(RunError) as refused:
+            check(file)
+        assert str(refused.value).endswith(f". See what can be done: headway check {folder.path}")
+    damaged = [one for one in check_run(folder.path) if one.state == "damaged"]
+    assert [one.name for one in damaged] == ["model.safetensors", "checkpoints/step-1"]
+    assert not any("headway check" in one.note for one in damaged)  # it is what was asked
+    elsewhere = folder.path.parent / "model.safetensors"
+    elsewhere.write_bytes(b"cut")
+    with pytest.raises(RunError) as refused:
+        check(elsewhere)
+    assert str(refused.value).endswith(". Take it from a copy.")
 
 
 def test_what_is_accepted_keeps_every_checksum(folder: RunFolder) -> None:

@@ -88,6 +88,10 @@ def test_the_page_and_the_picture_are_written(run, place, tmp_path):
     html = (tmp_path / "a.html").read_text("utf-8")
     assert "img-src data:" in html
     assert "<script" not in html
+    before = Path(picture).read_bytes()
+    finished = command("inspect", str(run), picture, "--out", picture)
+    assert "--out does not replace what is read" in finished.err
+    assert Path(picture).read_bytes() == before
     assert "0001.png: " in html
     told = json.loads(command("inspect", str(run), picture, "--json").out)
     assert {one["label"] for one in told["labels"]} == {"across", "down", "spot"}

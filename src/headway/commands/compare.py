@@ -52,12 +52,12 @@ def compare(
     """
     from headway.study.comparison import compared
 
-    refuse_no_place(page)
     given = {"source": source, "reference": reference}
     files: dict[str, tuple[Path, ...]]
     files = {name: (path,) for name, path in given.items() if path is not None}
     if corpus:
         files["corpus"] = corpus
+    refuse_no_place(page, read=[path for paths in files.values() for path in paths])
     found = compared(runs, files, lambda message: say(f"headway: {message}"), tag, texts=texts)
     if json:
         print_json(found)

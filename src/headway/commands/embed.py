@@ -66,6 +66,10 @@ def embed(
     text = None if named is None else Path(named)
     if text is not None:
         check_file(text)
+        if out is not None and out.exists() and out.samefile(text):
+            from headway.filling.inputs import replaced
+
+            raise replaced(text)
     embedder: Embedder = brought_by_run(run, "embed")(run, runtime.device)
     layers = Layers(layer, embedder.layers)
     names = [*layers.names]

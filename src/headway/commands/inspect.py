@@ -114,7 +114,7 @@ def _refuse_mixed(given: Sequence[str], told: InspectOptions, page: Path) -> Non
     if told.json + told.live + to_page > 1:
         raise ConfigError("--out, --live and --json are three ways to look. Take one.")
     if not told.json and not told.live:
-        refuse_no_place(page, "--out")
+        refuse_no_place(page, "--out", given)  # a text may be the name of a picture
     of_a_text = ("target", "tag", "off")
     meaningless = [name for name in of_a_text if told.training and getattr(told, name)]
     if meaningless:

@@ -52,9 +52,7 @@ def save_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
     text = json.dumps(header, separators=(",", ":")).encode("utf-8")
     text += b" " * (-len(text) % 8)
     with written_aside(path) as aside, aside.open("wb") as file:
-        file.write(len(text).to_bytes(8, "little") + text)
-        for some in bytes_of:
-            file.write(some)
+        file.writelines([len(text).to_bytes(8, "little") + text, *bytes_of])
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:
@@ -134,7 +132,8 @@ def _begun_checksum(described: Mapping[str, Any]) -> Any:
 def _unusable(path: Path, error: Exception) -> RunError:
     refuse_out_of_reach(path, error)
     why = error.strerror if isinstance(error, OSError) else None
+    run = next((folder for folder in path.parents if (folder / "config.toml").exists()), None)
+    remedy = f"See what can be done: {command('check', run)}" if run else "Take it from a copy."
     return RunError(
-        f"weights are read whole or not at all; {path} cannot be used: {why or error}. "
-        f"See what can be done: {command('check', path.parent)}"
+        f"weights are read whole or not at all; {path} cannot be used: {why or error}. {remedy}"
     )

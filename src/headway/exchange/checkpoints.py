@@ -187,7 +187,7 @@ def read_shapes(weights: Path) -> dict[str, tuple[int, ...]]:
     try:
         shapes = tensor_files.shapes(weights)
     except RunError as error:
-        raise DataError(str(error).partition(" See what")[0] + " Take it from a copy.") from None
+        raise DataError(str(error)) from None
     found = {}
     for name, (kind, shape) in shapes.items():
         if name.endswith(COUNTED):

@@ -40,7 +40,8 @@ def check_run(path: Path) -> Iterator[FileState]:
     finished = False
     try:
         sums = folder.sealed()
-        finished = folder.finished
+        run = folder.settings().get("run", {})
+        finished = folder.finished or bool(run.get("finished"))  # also where the model is lost
         yield FileState(CONFIG, "whole" if CONFIG in sums else "unsealed")
     except (RunError, ConfigError) as error:
         sums = {}
@@ -102,7 +103,8 @@ def _weights(name: str, check: Callable[[], bool], remedy: str) -> FileState:
     except OutOfReachError as error:
         return FileState(name, "damaged", str(error))
     except RunError as error:
-        return FileState(name, "damaged", f"{error}. {remedy}")
+        why = str(error).partition(". See what can be done")[0]  # that is here
+        return FileState(name, "damaged", f"{why}. {remedy}")
 
 
 def _model(folder: RunFolder, *, finished: bool) -> Iterator[FileState]:

@@ -76,7 +76,7 @@ def open_run(
     settings = Settings.of_run(folder, spec, training=training)
     if not folder.model.exists():
         raise RunError(
-            f"{folder.path} has no model yet: training has not reached its first validation. "
+            f"{folder.path} has no model yet: no validation was reached, or the file is lost. "
             f"Go on with: {command('train', '--out', folder.path, '--resume')}"
         )
     folder.refuse_damaged()

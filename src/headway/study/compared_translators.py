@@ -146,6 +146,12 @@ def held_by(run: Path, translator: Translator, say: Say) -> TestData:
 
     A row without a tag, of a model that has read none without, is read as `translate` reads it.
     """
+    named = translator.settings.data
+    if not (named.prepared or named.corpus().files):
+        raise ConfigError(
+            f"runs are compared on what they were validated on; {run} names no texts, as it was "
+            "imported, or came with headway. Give a test set: --source F --reference F."
+        )
     try:
         settings = Settings.of_run(open_folder(run), SPEC)
         data = read(settings, translator.subwords, lambda _: None)
