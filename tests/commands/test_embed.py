@@ -86,6 +86,8 @@ def test_what_cannot_be_is_refused_with_what_can(text, tmp_path):
     assert f"{tmp_path} is none" in refused("demo", text, "--out", str(tmp_path))
     assert "/dev/null is none" in refused("demo", text, "--out", "/dev/null")
     assert not (tmp_path / "v").exists()
+    assert f"--out would write {text} itself" in refused("demo", text, "--out", text)
+    assert Path(text).read_text("utf-8") == TEXT
 
 
 def test_a_model_that_counts_has_no_vectors(tmp_path):

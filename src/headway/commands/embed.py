@@ -36,7 +36,8 @@ def embed(
     Parameters
     ----------
     run
-        Folder of a trained translator, whose encoder reads, or of a language model.
+        Folder of a trained translator, whose encoder reads, of a language model, masked or not, or
+        of word vectors.
     file
         Text; without it, standard input. Beside it, settings of [runtime]: --runtime.threads 1.
     layer
@@ -66,6 +67,10 @@ def embed(
     text = None if named is None else Path(named)
     if text is not None:
         check_file(text)
+        if out is not None and out.exists() and out.samefile(text):
+            from headway.filling.inputs import replaced
+
+            raise replaced(text)
     embedder: Embedder = brought_by_run(run, "embed")(run, runtime.device)
     layers = Layers(layer, embedder.layers)
     names = [*layers.names]
