@@ -171,6 +171,14 @@ def test_a_text_a_file_and_lines_get_their_label_and_all_probabilities(run, tmp_
     assert sum(one["prob"] for one in told[0]["labels"]) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("name", ["new.txt", "new.csv", "no/new.tsv.gz"])
+def test_the_name_of_a_file_that_is_not_there_is_no_text(run, name):
+    refused = command("predict", str(run), name)
+    assert (refused.status, refused.out) == (2, "")
+    assert f"no such file: {name}" in refused.err
+    assert command("predict", str(run), f"ship and {name}").status == 0
+
+
 @pytest.mark.parametrize("labelled_too", [True, False])
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.csv.gz"])
 def test_of_files_with_columns_the_texts_alone_are_read(run, tmp_path, name, labelled_too):

@@ -152,6 +152,9 @@ def test_a_label_that_was_not_learned_is_refused_with_its_line(tmp_path):
     refuse_unknown(found[:1], ("a", "b"), "these")
     with pytest.raises(DataError, match=r"line 2 of .*rows.tsv has 'c', which is none of a, b"):
         refuse_unknown(found, ("a", "b"), "these")
+    many = [f"label-{n}" for n in range(99)]
+    with pytest.raises(DataError, match=r"is none of label-0, .*label-\d+, \.\.\. Put"):
+        refuse_unknown(found, many, "these")
 
 
 def test_of_each_label_a_tenth_is_held_out_and_none_that_is_there_once():

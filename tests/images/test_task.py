@@ -1,7 +1,9 @@
 """The whole way: trained, stopped, gone on with, asked, scored, begun with another's weights."""
 
 import gzip
+import io
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +76,17 @@ def test_a_picture_a_folder_and_an_idx_file_are_told_alike(run, test_set, tmp_pa
     single = command("predict", str(run), str(folder / "spot" / "0002.png"))
     assert single.out.split("\t")[0].split()[0] == told["0002.png"][0]["label"]
     assert single.out.count("\t") == 3, "all classes, and the name"
+
+
+def test_a_blank_name_is_no_picture_and_stays_blank(run, tmp_path, monkeypatch):
+    folder = write_folders(tmp_path, n=3, seed=2)
+    monkeypatch.chdir(folder)  # an empty path is this folder
+    assert command("predict", str(run), "").out == "\n"
+    names = io.BytesIO(b"\n" + str(folder).encode() + b"\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(names, "utf-8"))
+    assert [bool(line) for line in command("predict", str(run)).out.split("\n")] == [
+        False, True, True, True, False,
+    ]  # fmt: skip
 
 
 def test_the_model_is_not_told_what_a_batch_is_made_of(run):

@@ -215,6 +215,9 @@ def test_the_words_of_the_command_line(runs, monkeypatch):
     written = command("generate", run, "The dog", "--n", "2", "--max-tokens", "8")
     assert written.status == 0, written.err
     assert written.out.count("The dog") == 2
+    refused = command("generate", run, "The dog", "--temperature", "-1")
+    assert refused.status == 2
+    assert "--temperature is 0 (always the likeliest) or above; got -1" in refused.err
     evaluated = json.loads(
         command("evaluate", run, "--corpus", str(runs / "corpus.txt"), "--json").out
     )

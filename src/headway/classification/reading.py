@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 from headway.core.errors import ConfigError, DataError
@@ -212,13 +213,14 @@ def labels_of(rows: Sequence[LabelledText], say: Say) -> tuple[str, ...]:
 
 def refuse_unknown(rows: Sequence[LabelledText], labels: Sequence[str], what: str) -> None:
     """Raise DataError for a text whose label is none of those that were learned."""
+    known = shorten(", ".join(labels), 200, placeholder=" ..")
     for row in rows:
         for label in row.labels:
             if label not in labels:
                 raise DataError(
                     f"{what} have labels that were learned from; {row.place} has {label!r}, which "
-                    f"is none of {', '.join(labels)[:200]}. Put some such texts among those to "
-                    "learn from, or leave that line out."
+                    f"is none of {known}. Put some such texts among those to learn from, or leave "
+                    "that line out."
                 )
 
 

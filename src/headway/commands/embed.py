@@ -36,7 +36,8 @@ def embed(
     Parameters
     ----------
     run
-        Folder of a trained translator, whose encoder reads, or of a language model.
+        Folder of a trained translator, whose encoder reads, of a language model, masked or not, or
+        of word vectors.
     file
         Text; without it, standard input. Beside it, settings of [runtime]: --runtime.threads 1.
     layer

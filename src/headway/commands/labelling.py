@@ -15,11 +15,15 @@ from headway.commands.evaluate_options import (
 )
 from headway.commands.lines import chunks_of
 from headway.core.errors import ConfigError
+from headway.core.lines import check_file
 from headway.pages import refuse_no_place
 
 if TYPE_CHECKING:
     from headway.labelling.predictions import Predictor
     from headway.labelling.scores import LabelScores
+
+FILES = (".txt", ".csv", ".tsv", ".jsonl", ".ndjson", ".conll", ".gz")
+"""A word that ends so is the name of a file, and no text."""
 
 
 def brings(run: str | Path, verb: str) -> bool:
@@ -36,6 +40,8 @@ def print_answers(predictor: "Predictor", given: str | None, top: int, json: boo
     from headway.labelling.predictions import Asked
 
     asked = Asked(given, top, colored=sys.stdout.isatty() and not json)
+    if given and not asked.file and given.lower().endswith(FILES) and len(given.split()) == 1:
+        check_file(Path(given))
     answers = predictor.answers(asked, _lines(asked.file, given))
     if json:
         told = [answer.told for answer in answers]

@@ -227,6 +227,10 @@ def generate(
         raise ConfigError(
             f"--n and --max-tokens are at least 1; got {n} and {max_tokens}. Leave them out."
         )
+    if temperature < 0:
+        raise ConfigError(
+            f"--temperature is 0 (always the likeliest) or above; got {temperature:g}. Try 0.8."
+        )
     if temperature == 0:
         temperature, top_k = 1.0, 1
     checked = SamplingSettings(

@@ -35,11 +35,14 @@ class PictureClassifier(OpenedLabeller):
         return torch.cat(found).double().numpy()
 
     def answers(self, asked: Asked, lines: Iterator[str]) -> Iterator[Answer]:
-        """Class and probability of each picture; lines are names of pictures."""
-        places = (Path(line) for line in lines) if asked.given is None else [Path(asked.given)]
+        """Class and probability of each picture; lines are names of pictures, a blank one stays
+        blank."""
         told: list[str] = []
-        for place in places:
-            source = any_source(place, told.append)
+        for name in lines if asked.given is None else [asked.given]:
+            if not name.strip():
+                yield Answer("", {"picture": name, "labels": []})
+                continue
+            source = any_source(Path(name), told.append)
             numbers = iter(range(len(source.names)))
             while some := [*islice(numbers, AT_ONCE)]:
                 pixels = [source.decoded(i, self.opened.vocabulary.shape) for i in some]

@@ -125,8 +125,8 @@ def tokens_of(
 
 
 def say_unknown(examples: Sequence[Example], unknown: int, say: Say) -> None:
-    """What a vocabulary that was taken over cannot read, where it is over a tenth: `unknown` is the
-    id of such tokens."""
+    """What a vocabulary that was taken over cannot read, where it is over `MOST_UNKNOWN`; the id of
+    such tokens is `unknown`."""
     n_all = sum(len(one.input) for one in examples)
     share = sum(int((one.input == unknown).sum()) for one in examples) / max(1, n_all)
     if share > MOST_UNKNOWN:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from textwrap import shorten
 from typing import Any
 
 from headway.core.errors import ConfigError, DataError
@@ -87,10 +88,11 @@ def known_sentences(
     for one in found:
         for tag in one.tags:
             if tag not in vocabulary.labels:
+                known = shorten(", ".join(vocabulary.facts["kinds"]), 200, placeholder=" ..")
                 raise DataError(
                     f"a run is asked for tags that it knows; {tag[2:] if own else tag!r} in the "
-                    f"sentence at {one.place} is none: {', '.join(vocabulary.facts['kinds'])[:200]}"
-                    ". Leave such sentences out, or train on them."
+                    f"sentence at {one.place} is none: {known}. Leave such sentences out, or train "
+                    "on them."
                 )
     return found
 

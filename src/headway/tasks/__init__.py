@@ -48,8 +48,8 @@ def verbs(task: str) -> Mapping[str, str]:
 
 
 def tasks_with(verb: str) -> list[str]:
-    """The tasks that can do this, the first one first."""
-    return [task for task in TASKS if verb in verbs(task)]
+    """The tasks that can do this, in whichever way (`inspect page`), the first one first."""
+    return [task for task in TASKS if any(f"{one} ".startswith(f"{verb} ") for one in verbs(task))]
 
 
 def objects_of(verb: str) -> dict[str, str]:
