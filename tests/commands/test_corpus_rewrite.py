@@ -154,12 +154,17 @@ def test_what_cannot_be_done_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "a.tsv").write_text(WRITERS["a.tsv"](PAIRS), encoding="utf-8")
     tsv = str(tmp_path / "a.tsv")
     new = str(tmp_path / "new.tsv")
+    en, zh = str(tmp_path / "a.en"), str(tmp_path / "a.zh")
+    for side in (en, zh):
+        Path(side).write_text("One.\nTwo.\n", encoding="utf-8")
+    two = ["--source", en, "--target", zh]
     for arguments, words in (
         (["--pairs", tsv, "--drop", "trunctated", "--out", new], "Did you mean truncated?"),
         (["--pairs", tsv, "--fix", "typos", "--out", new], "  mojibake  "),
         (["--pairs", tsv, "--drop", "copy"], "they need --out"),
         (["--pairs", tsv, "--drop", "copy", "--out", tsv], "must not overwrite what was read"),
         (["--pairs", tsv, "--drop", "copy", "--out", "x.po"], "of the same kind"),
+        ([*two, "--drop", "copy", "--out", en], "or choose another place"),
         (["--pairs", tsv, "--fix", "misaligned", "--out", new], "knows no kind"),
         (["--pairs", tsv, "--page", new, "--suspects", new], "a file of its own"),
         (["--pairs", tsv, tsv, "--drop", "copy", "--out", "x"], "named twice"),
