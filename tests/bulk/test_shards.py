@@ -202,16 +202,30 @@ def test_a_file_that_breaks_off_costs_its_last_shard_and_no_other_file(tmp_path)
     assert not list((tmp_path / "out").glob(".*.part"))
 
 
-def test_a_file_that_is_no_text_is_refused_with_the_remedy(tmp_path) -> None:
-    files = [numbered(tmp_path / "a", 1000)]
+def refusing(n_blank: int):
+    """Leaves the first lines of a block blank."""
 
-    def refusing(part: BlockPart) -> BlockOutput:
+    def work(part: BlockPart) -> BlockOutput:
         n = len(part.lines)
-        return BlockOutput(b"\n" * n, n, blank=tuple((i, "it is not UTF-8") for i in range(n)))
+        blank = tuple((i, "it is not UTF-8") for i in range(min(n, n_blank)))
+        return BlockOutput(b"\n" * n, n, blank=blank)
 
+    return work
+
+
+@pytest.mark.parametrize(("n_lines", "n_blank"), [(1000, 1000), (2, 2), (80, 80), (80, 33)])
+def test_a_file_that_is_no_text_is_refused_with_the_remedy(tmp_path, n_lines, n_blank) -> None:
+    files = [numbered(tmp_path / "a", n_lines)]
     with pytest.raises(DataError, match="iconv"):
-        job(files, tmp_path / "out", 500, work=refusing)
+        job(files, tmp_path / "out", 500, work=refusing(n_blank))
     assert not list((tmp_path / "out").glob("*.a*"))
+
+
+@pytest.mark.parametrize(("n_lines", "n_blank"), [(1, 1), (3, 2), (20, 10), (500, 50)])
+def test_few_bad_lines_stop_nothing(tmp_path, n_lines, n_blank) -> None:
+    files = [numbered(tmp_path / "a", n_lines)]
+    folder, *_ = job(files, tmp_path / "out", 500, work=refusing(n_blank))
+    assert folder.write_manifest(files)["untranslated"] == n_blank
 
 
 def test_a_line_that_is_too_long_is_listed_with_its_file_and_number(tmp_path) -> None:

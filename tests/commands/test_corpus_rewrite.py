@@ -71,6 +71,16 @@ def test_what_is_dropped_is_gone_and_every_other_byte_stays(name: str, tmp_path:
     assert {"copy", "duplicate"} <= kinds <= {"copy", "duplicate", "untranslated", "blank_side"}
 
 
+def test_the_table_of_changes_has_both_texts_of_what_is_dropped(tmp_path: Path) -> None:
+    odd = [("A short one.", "很长的句子" * 60), ("Nobody knows.", "")]
+    source, out = tmp_path / "a.tsv", tmp_path / "b.tsv"
+    source.write_bytes(WRITERS["a.tsv"]([*PAIRS, *odd]).encode())
+    drop = ("--drop", "length_ratio", "blank_side", "--out", str(out))
+    assert prepare("--pairs", str(source), *drop) == 0
+    log = (tmp_path / "b.tsv.changes.tsv").read_text(encoding="utf-8").splitlines()
+    assert [tuple(line.split("\t")[4:6]) for line in log[1:]] == odd
+
+
 @pytest.mark.parametrize("name", WRITERS)
 def test_texts_are_mended_and_every_other_byte_stays(name: str, tmp_path: Path) -> None:
     write = WRITERS[name]
@@ -144,12 +154,17 @@ def test_what_cannot_be_done_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "a.tsv").write_text(WRITERS["a.tsv"](PAIRS), encoding="utf-8")
     tsv = str(tmp_path / "a.tsv")
     new = str(tmp_path / "new.tsv")
+    en, zh = str(tmp_path / "a.en"), str(tmp_path / "a.zh")
+    for side in (en, zh):
+        Path(side).write_text("One.\nTwo.\n", encoding="utf-8")
+    two = ["--source", en, "--target", zh]
     for arguments, words in (
         (["--pairs", tsv, "--drop", "trunctated", "--out", new], "Did you mean truncated?"),
         (["--pairs", tsv, "--fix", "typos", "--out", new], "  mojibake  "),
         (["--pairs", tsv, "--drop", "copy"], "they need --out"),
         (["--pairs", tsv, "--drop", "copy", "--out", tsv], "must not overwrite what was read"),
         (["--pairs", tsv, "--drop", "copy", "--out", "x.po"], "of the same kind"),
+        ([*two, "--drop", "copy", "--out", en], "or choose another place"),
         (["--pairs", tsv, "--fix", "misaligned", "--out", new], "knows no kind"),
         (["--pairs", tsv, "--page", new, "--suspects", new], "a file of its own"),
         (["--pairs", tsv, tsv, "--drop", "copy", "--out", "x"], "named twice"),

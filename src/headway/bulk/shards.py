@@ -20,7 +20,7 @@ from headway.core.disk import (
 from headway.core.errors import ConfigError, DataError
 from headway.operations.locks import TakenError, alone, only_writer
 
-_MANY = 100
+_MANY = 10
 _SHARE = 0.1
 """Of a shard's lines: with more than so many blank, and more than this share, it is no text."""
 _LEVEL = 6
@@ -76,11 +76,11 @@ class ShardWriter:
         """Have the shard take its place, and note what it is.
 
         Raises:
-            DataError: so many of its lines are blank that this is no text.
+            DataError: so many of its lines are blank, or all of several, that this is no text.
             DiskError: it cannot be written.
         """
         n_blank, n_lines = len(self._blank), self._noted["lines"]
-        if n_blank > max(_MANY, _SHARE * n_lines):
+        if n_blank > max(1, min(_MANY, n_lines - 1), _SHARE * n_lines):
             self.discard()
             line, why = self._blank[0]
             raise DataError(

@@ -73,8 +73,6 @@ class CorpusRewrite:
             )
         _refuse_other_kind(self._parts, self.files)
         folder = self.files[0] is not out
-        if folder:
-            out.mkdir(parents=True, exist_ok=True)
         self.log = out / "changes.tsv" if folder else out.with_name(f"{out.name}.changes.tsv")
         self._fates: dict[tuple[str, int, int], set[str]] = {}
 

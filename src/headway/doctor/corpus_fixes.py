@@ -122,7 +122,8 @@ class _Event(NamedTuple):
     line: int
     reason: str
     pair: Pair | None
-    text: str = ""
+    texts: tuple[str, str] = ("", "")
+    """Of one that is none."""
 
 
 class _DropRecorder(Report):
@@ -133,8 +134,12 @@ class _DropRecorder(Report):
         self.events: list[_Event] = []
 
     def drop(self, reason: str, file: str, line: int, text: str) -> None:
-        self.events.append(_Event(line, reason, None, text))
+        self.events.append(_Event(line, reason, None, (text, "")))
         super().drop(reason, file, line, text)
+
+    def drop_pair(self, reason: str, pair: Pair) -> None:
+        super().drop_pair(reason, pair)
+        self.events[-1] = self.events[-1]._replace(texts=(pair.source, pair.target))
 
 
 def events(corpus: Corpus, settings: NotedCleaning) -> Iterator[_Event]:
@@ -172,7 +177,7 @@ def written(
         assert event.line == unit.line, "places and readers count alike"
         reason = event.reason or next(fate)
         pair = event.pair._replace(file=part.name) if event.pair else None
-        texts = (pair.source, pair.target) if pair else (event.text, "")
+        texts = (pair.source, pair.target) if pair else event.texts
         kinds = _why_dropped(reason, pair, changes)
         if unit.raw[0] and kinds:
             note(CorpusFix("dropped", kinds, part.name, unit.line, texts, ("", "")))

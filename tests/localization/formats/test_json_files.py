@@ -34,6 +34,7 @@ def filled(path: Path, data: str, language: str | None = "de") -> str:
          '\n{\t"a" :"<b>" ,\r\n"c": {"d": [ "<e>", 1.5e3, null ,true]} }\r\n'),
         ('{"a": "q \\"x\\" \\n \\u00e4 ü"}', '{"a": "<q \\"x\\" \\n ä ü>"}'),
         ('{"a": "\\u00e4 \\ud83d\\ude00 z"}', '{"a": "<\\u00e4 \\ud83d\\ude00 z>"}'),
+        ('{"a": "cut \\ud83d off"}', '{"a": "<cut \\ufffd off>"}'),
         ('{"a": "one \\/ two"}', '{"a": "<one / two>"}'),
         ('{"@@locale": "en", "@a": {"description": "x"}, "$schema": "y", "a": "", "b": "--"}',) * 2,
         ('"alone"', '"<alone>"'),

@@ -29,6 +29,7 @@ def filled(path: Path, data: bytes, new: str) -> bytes:
         ("a=one \\\n   two\\\r\n\tthree", "a", "one twothree"),
         ("a=\\u00e4\\t\\n\\q\\\\", "a", "ä\t\nq\\"),
         ("a=\\ud83d\\ude00", "a", "😀"),
+        ("a=\\ud83d!", "a", "\ufffd!"),
         ("a=b\\\\", "a", "b\\"),
         ("a\\\n  =b", "a", "b"),
         ("a==b", "a", "=b"),

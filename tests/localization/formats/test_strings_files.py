@@ -32,6 +32,12 @@ def test_texts_are_read_and_filled_and_the_rest_stays(tmp_path, encoding):
     assert after == wanted.replace('"\\U00e4 ü %@"', '"c"').encode(encoding)
 
 
+def test_halves_of_characters_are_joined_and_one_alone_is_no_half(tmp_path):
+    path = tmp_path / "a.strings"
+    path.write_text('"a" = "\\Ud83d\\Ude00 x"; "b" = "cut \\Ud83d";')
+    assert [row[1] for row in texts_of(path)] == ["😀 x", "cut \ufffd"]
+
+
 @pytest.mark.parametrize("wrong", ['"a" = "b"', '"a" "b";', '"a = "b";', "= x;", "/* x", '"a" = ;'])
 def test_what_is_no_file_of_strings_is_refused(tmp_path, wrong):
     path = tmp_path / "a.strings"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from headway.languages.codes import named_language
 from headway.localization.formats.documents import Document
-from headway.localization.formats.key_values import in_ascii
+from headway.localization.formats.key_values import in_ascii, paired_surrogates
 from headway.localization.formats.spans import (
     FORM_NAMES,
     Decoded,
@@ -159,7 +159,8 @@ def _strings(decoded: Decoded) -> Iterator[_Text]:
         elif sign[0] == '"':
             path = tuple(one.name if one.is_map else str(one.n) for one in levels[1:])
             start, end = token.span()
-            yield _Text(path, json.loads(sign), level.name_start, start, end, lines.at(start))
+            value = paired_surrogates(json.loads(sign))
+            yield _Text(path, value, level.name_start, start, end, lines.at(start))
 
 
 open_document = one_language(read_decoded, _entries)

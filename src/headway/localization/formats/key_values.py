@@ -83,8 +83,9 @@ def in_ascii(text: str, beyond: int) -> str:
 
 
 def paired_surrogates(text: str) -> str:
-    """A text in which halves of characters that were written by number are whole ones."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    """A text in which halves of characters that were written by number are whole ones; U+FFFD
+    stands for a half alone, which nobody could write."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _unescaped(text: str) -> str:
@@ -147,7 +148,7 @@ def _of_apple(text: re.Match[str]) -> str:
             return chr(int(found[1], 16) if found[1] else int(found[2], 8))
         return _APPLES_PLAIN.get(found[3], found[3])
 
-    return text[2] if text[1] is None else _APPLES.sub(plain, text[1])
+    return text[2] if text[1] is None else paired_surrogates(_APPLES.sub(plain, text[1]))
 
 
 open_properties = one_language(lambda path: read_decoded(path, "utf-8", "latin-1"), _properties)
