@@ -29,8 +29,8 @@ SETTINGS: "Sections" = {
 """On top of the preset: found by measuring, so that two cores need under five minutes."""
 CHANCE = 0.6
 """A head that is right no more often than this is not said to know; half would be a coin."""
-MAX_STEPS = 1500
-"""Unless there is a budget."""
+MAX_STEPS, WARMUP_STEPS = 1500, 187
+"""Unless there is a budget; of the run that comes with headway, too."""
 
 
 def demo(
@@ -86,7 +86,8 @@ def _settings(budget: str) -> "Sections":
     """What the demo sets itself: a number of updates, unless there is a budget."""
     from headway.core.config import merge
 
-    return merge(SETTINGS, {} if budget else {"training": {"max_steps": MAX_STEPS}})
+    length = {"max_steps": MAX_STEPS, "warmup_steps": WARMUP_STEPS}
+    return merge(SETTINGS, {} if budget else {"training": length})
 
 
 def corpus() -> "Split":
