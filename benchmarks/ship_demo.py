@@ -23,7 +23,7 @@ from headway.core.tensor_files import load_finite, save_tensors
 from headway.operations.shipped import SHIPPED, open_folder
 from headway.runs.train import machine
 
-OWN: Sections = {"training": {"max_steps": demo.MAX_STEPS}, "runtime": {"threads": 1}}
+OWN: Sections = {"training": demo.LENGTH, "runtime": {"threads": 1}}
 """On top of the demo's settings: what `headway demo` does, on one thread."""
 CARD = """\
 # The translator that comes with headway: en -> zh

@@ -29,7 +29,7 @@ SETTINGS: "Sections" = {
 """On top of the preset: found by measuring, so that two cores need under five minutes."""
 CHANCE = 0.6
 """A head that is right no more often than this is not said to know; half would be a coin."""
-MAX_STEPS, WARMUP_STEPS = 1500, 187
+LENGTH = {"max_steps": 1500, "warmup_steps": 187}
 """Unless there is a budget; of the run that comes with headway, too."""
 
 
@@ -60,7 +60,6 @@ def demo(
     given = parse_overrides(overrides, options=option_names(demo))
     if budget:
         given = merge(given, {"training": {"budget": budget}})
-    budget = given.get("training", {}).get("budget", "")
     parts = corpus()
     write_files(out, parts)
     begun = (out / "run" / "config.toml").exists()  # then it keeps the settings that it has
@@ -69,7 +68,7 @@ def demo(
             source=out / "train.en", target=out / "train.zh",
             valid_source=out / "valid.en", valid_target=out / "valid.zh", out=out / "run",
             preset=None if begun else PRESET, resume=True,
-            settings=given if begun else merge(_settings(budget), given),
+            settings=given if begun else merge(_settings(given), given),
         )  # fmt: skip
     except StoppedError:
         again = command("demo", "--out", out)
@@ -82,12 +81,13 @@ def demo(
     _say_what_next(out)
 
 
-def _settings(budget: str) -> "Sections":
-    """What the demo sets itself: a number of updates, unless there is a budget."""
+def _settings(given: "Sections") -> "Sections":
+    """What the demo sets itself: a number of updates, unless that is given or there is a budget."""
     from headway.core.config import merge
 
-    length = {"max_steps": MAX_STEPS, "warmup_steps": WARMUP_STEPS}
-    return merge(SETTINGS, {} if budget else {"training": length})
+    set_ = given.get("training", {})
+    own = {} if set_.get("budget") or "max_steps" in set_ else {"training": LENGTH}
+    return merge(SETTINGS, own)
 
 
 def corpus() -> "Split":
