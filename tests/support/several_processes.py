@@ -43,7 +43,7 @@ def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 300.0) -> 
         os._exit(0)  # the fixtures are the parent's
 
     gc.collect()
-    # Threads of products that earlier tests made are not there in a forked process, which would wait
+    # Threads that earlier tests multiplied with are not there in a forked process, which would wait
     # for them: OpenMP ends them (1: `omp_pause_soft`), and begins anew where there is work.
     ctypes.CDLL("libgomp.so.1").omp_pause_resource_all(1)
     children = [fork.Process(target=begin, args=(rank,), daemon=True) for rank in range(n)]
