@@ -6,7 +6,7 @@
 
 For each preset: target tokens a second of `headway train`, and the share of the card's peak, with
 padded batches of like length and with packed ones of one shape, layers compiled or not, batches
-made ahead or not; memory, time to the first update, and the share of the time in which training
+made ahead or not, updates replayed or not; memory, time to the first update, and the share of the time in which training
 waits for a batch. Then decoding, greedy and with a beam of 4. Operations are counted on real
 tokens: a multiplication and an addition are two, backward is twice forward. What the time does not
 suffice for is left out, and said. Pairs are as long as those of WMT 2014, 4.5 million.
@@ -43,7 +43,7 @@ from headway.core.subwords import SpecialIds, TextSettings
 from headway.core.trainer import Trainer
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.corpora.mixing import Use
-from headway.operations.acceleration import compile_layers
+from headway.operations.acceleration import compile_layers, replay
 from headway.operations.prefetching import prefetch
 from headway.runs.gradient import trainer_of
 from headway.translation.corpus_task import CorpusTask
@@ -118,16 +118,21 @@ class Variant(NamedTuple):
     packed: bool
     compiled: bool
     ahead: bool
+    replayed: bool = False
 
     def words(self) -> str:
         """For the table."""
         shape = "packed" if self.packed else "padded"
-        return f"{shape}{', compiled' * self.compiled}{', ahead' * self.ahead}"
+        return (
+            f"{shape}{', compiled' * self.compiled}{', ahead' * self.ahead}"
+            f"{', replayed' * self.replayed}"
+        )
 
 
 VARIANTS = (
-    Variant(False, False, False), Variant(False, False, True), Variant(True, False, False),
-    Variant(True, False, True), Variant(True, True, True), Variant(False, True, True),
+    Variant(False, False, False), Variant(False, False, True), Variant(False, True, True),
+    Variant(True, False, True), Variant(True, True, True), Variant(True, False, True, True),
+    Variant(True, True, True, True),
 )  # fmt: skip
 
 
@@ -289,6 +294,8 @@ class Bench:
             compile_layers(own, one_shape=variant.packed, backend=self.asked.backend)
         if variant.ahead:
             prefetch(task)
+        if variant.replayed:
+            replay(own, task)
         return trainer_of(
             own, twin, task, RunFolder(Path()), self.training,
             dtype=self.runtime.dtype, reporter=ValidationLines(print),
@@ -297,7 +304,8 @@ class Bench:
     def training_rows(self, name: str, peak: float) -> tuple[list[list[str]], dict[str, Any]]:
         """A line of the table for each way to train, and every figure."""
         config, tasks, n_words = self.tasks(PRESETS[name])
-        ways = [one for one in VARIANTS if not (one.compiled and self.asked.uncompiled)]
+        ways = [one for one in VARIANTS if not (one.compiled and self.asked.uncompiled)
+                and (self.on_gpu or not one.replayed)]  # fmt: skip
         found: dict[Variant, list[Measured]] = {variant: [] for variant in ways}
         for n in range(self.asked.rounds):
             for variant, its in found.items():

@@ -6,11 +6,6 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headway.core.embedding import project
-
-UNDERFLOW = 1e-30
-"""A probability below this is not exact enough to take its logarithm."""
-
 LOGITS_AT_ONCE = 2_500_000
 """On a CPU, where with more of them the cache is of no use, and with fewer products are slower."""
 
@@ -33,20 +28,26 @@ def projected_label_smoothed(
     padding: int,
     output_bias: Float[Tensor, " vocabulary"] | None = None,
     chunk: int = 0,
+    one_shape: bool = False,
 ) -> Loss:
     """Cross-entropy against (1 - smoothing) on the truth + smoothing / V on every token.
 
     Positions whose target is padding do not count. The logits of `chunk` tokens at a time are
     turned into their gradient at once: little memory is needed; 0 takes as many as suit a CPU's
-    cache, or a GPU.
+    cache, or a GPU. `one_shape`: padding is computed too, and counts nothing; then the size of no
+    tensor depends on what numbers are in another.
     """
     fitting = LOGITS_AT_ONCE // len(output_weight)
     chunk = chunk or (2048 if features.is_cuda else min(max(fitting, 128), 2048))
-    real = (target != padding).flatten().nonzero().squeeze(1)
-    features = features.flatten(0, -2).index_select(0, real)
-    target = target.flatten().index_select(0, real)
+    features, target = features.flatten(0, -2), target.flatten()
+    counts = target != padding
+    if one_shape:
+        features = features * counts[:, None]
+    else:
+        real = counts.nonzero().squeeze(1)
+        features, target, counts = (x.index_select(0, real) for x in (features, target, counts))
     smoothed, nll = _ChunkedCrossEntropy.apply(
-        features, output_weight, output_bias, target, smoothing, chunk
+        features, output_weight, output_bias, target, counts, smoothing, chunk
     )
     return Loss(smoothed, nll)
 
@@ -67,6 +68,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         weight: Tensor,
         bias: Tensor | None,
         target: Tensor,
+        counts: Tensor,
         smoothing: float,
         chunk: int,
     ) -> tuple[Tensor, Tensor]:
@@ -76,7 +78,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         bias_gradient = None if bias is None else torch.zeros_like(bias, dtype=torch.float32)
         feature_gradient = torch.empty_like(features)
         weight_gradient = torch.zeros_like(weight, dtype=torch.float32)
-        truth_logit, truth_probability = features.new_empty(2, n_tokens, dtype=torch.float32)
+        truth_logit, surprise = features.new_empty(2, n_tokens, dtype=torch.float32)
         # Memory that is new to a process is slow to touch: each chunk has that of the one before.
         room = features.new_empty(2, min(chunk, n_tokens), n_words)
         for begin in range(0, n_tokens, chunk):
@@ -87,7 +89,9 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             torch.addmm(added, some, table.T, out=logits)
             torch.softmax(logits, -1, out=error)
             truth_logit[here] = logits[rows, truth]
-            truth_probability[here] = error[rows, truth]
+            # Of the likeliest token, whose probability is never too small for a logarithm.
+            likeliest = logits.amax(-1).float() - error.amax(-1).float().log()
+            surprise[here] = likeliest - truth_logit[here]
             error[rows, truth] -= 1 - smoothing  # scatter_add_ copies it all where deterministic
             feature_gradient[here] = error @ table
             if error.dtype == torch.float32:
@@ -95,20 +99,16 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             else:
                 weight_gradient += error.T @ some
             if bias_gradient is not None:
-                bias_gradient += error.sum(0, dtype=torch.float32)
-        surprise = -truth_probability.log()
-        lost = (truth_probability < UNDERFLOW).nonzero().squeeze(1)  # mostly none
-        lost_logits = project(features[lost], table, bias).float()
-        surprise[lost] = lost_logits.logsumexp(-1) - truth_logit[lost]
+                bias_gradient += (error * counts[here, None]).sum(0, dtype=torch.float32)
         mean_weight = weight.float().mean(0)
         feature_sum = features.sum(0, dtype=torch.float32)
         feature_gradient -= (smoothing * mean_weight).to(features.dtype)
         weight_gradient -= smoothing / n_words * feature_sum
-        nll = surprise.sum()
-        smoothed = nll + smoothing * (truth_logit.sum() - feature_sum @ mean_weight)
+        nll, n_real = surprise @ counts.float(), counts.sum()
+        smoothed = nll + smoothing * (truth_logit @ counts.float() - feature_sum @ mean_weight)
         if bias is not None and bias_gradient is not None:
-            smoothed = smoothed - smoothing * n_tokens * bias.float().mean()
-            bias_gradient = (bias_gradient - smoothing / n_words * n_tokens).to(bias.dtype)
+            smoothed = smoothed - smoothing * n_real * bias.float().mean()
+            bias_gradient = (bias_gradient - smoothing / n_words * n_real).to(bias.dtype)
         ctx.save_for_backward(feature_gradient, weight_gradient.to(weight.dtype), bias_gradient)
         ctx.mark_non_differentiable(nll)
         return smoothed, nll
@@ -117,4 +117,4 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         scale = gradients[0]
         scaled = (None if saved is None else saved.mul_(scale) for saved in ctx.saved_tensors)
-        return *scaled, None, None, None
+        return *scaled, None, None, None, None

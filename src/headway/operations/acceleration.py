@@ -1,4 +1,5 @@
-"""What makes a GPU busier: layers compiled by torch (`training.compile`), batches made ahead."""
+"""What makes a GPU busier: batches made ahead, layers compiled by torch (`training.compile`), and
+batches of one shape asked for at once."""
 
 import os
 import shutil
@@ -11,16 +12,20 @@ from torch import Tensor, nn
 from headway.core.dropout import Dropout
 from headway.core.errors import ConfigError
 from headway.core.layers import Layer
+from headway.operations.captured import Captured
 from headway.operations.learning_parts import LearningParts
 from headway.operations.prefetching import prefetch
 
 
 def accelerate(model: nn.Module, task: Any, training: LearningParts) -> None:
     """Whatever was asked for, and what always pays on a GPU."""
+    one_shape = bool(getattr(training, "pack_length", 0))
     if training.compile:
-        compile_layers(model, one_shape=bool(getattr(training, "pack_length", 0)))
+        compile_layers(model, one_shape=one_shape)
     if next(model.parameters()).is_cuda:
         prefetch(task)
+        if one_shape:
+            replay(model, task)
 
 
 class CompiledDropout(Dropout):
@@ -70,9 +75,21 @@ def compile_layers(model: nn.Module, *, one_shape: bool, backend: str = "inducto
             "Install g++, or leave it out."
         )
     for layer in layers:
-        for parent in layer.modules():
-            for name, part in parent.named_children():
-                if isinstance(part, Dropout):
-                    setattr(parent, name, CompiledDropout(part.probability, device))
+        strengths_in_tensors(layer)
         how: dict[str, Any] = {"dynamic": not one_shape, "backend": backend}
         layer.compile(**how)
+
+
+def strengths_in_tensors(model: nn.Module) -> None:
+    """Give it dropouts that can grow where what it does is compiled, or recorded."""
+    device = next(model.parameters()).device
+    for parent in [*model.modules()]:
+        for name, part in parent.named_children():
+            if type(part) is Dropout:
+                setattr(parent, name, CompiledDropout(part.probability, device))
+
+
+def replay(model: nn.Module, task: Any) -> None:
+    """Have a task's losses, of batches of one shape, recorded once and replayed from then on."""
+    strengths_in_tensors(model)
+    task.loss_of = Captured(model, task.loss_of)

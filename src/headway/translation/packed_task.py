@@ -1,6 +1,7 @@
 """Learning from pairs that stand side by side in rows of a fixed length (`training.pack_length`):
 the loss of padded ones, in batches that all have one shape."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -89,15 +90,20 @@ class PackedTask(CorpusTask):
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         """See `headway.core.training_interfaces.Task`."""
-        transformer = cast(Transformer, model)
         source, fed, expected = self.tensors(*batch.rows)
+        return self.loss_of(model, (*source, *fed, expected))
+
+    def loss_of(self, model: nn.Module, tensors: Sequence[Tensor]) -> Tensor:
+        """Of what `tensors` gives, one after the other: may be recorded and replayed."""
+        transformer = cast(Transformer, model)
         return projected_label_smoothed(
-            packed_features(transformer, source, fed),
+            packed_features(transformer, PackedSide(*tensors[:3]), PackedSide(*tensors[3:6])),
             transformer.output_weight,
-            expected,
+            tensors[6],
             output_bias=transformer.output_bias,
             smoothing=self.label_smoothing,
             padding=self.special.padding,
+            one_shape=tensors[6].is_cuda,
         ).smoothed
 
 
