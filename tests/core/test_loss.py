@@ -128,3 +128,23 @@ def test_in_bfloat16_the_loss_stays_near_and_the_weights_gradient_stays_float32(
     assert rounded_weight.grad.dtype == torch.float32
     assert loss.smoothed.item() == pytest.approx(exact.smoothed.item(), rel=0.02)
     torch.testing.assert_close(rounded_weight.grad, exact_weight.grad, rtol=0.05, atol=0.15)
+
+
+@pytest.mark.parametrize("biased", [False, True])
+def test_padding_that_is_computed_too_changes_nothing(biased):
+    features = torch.randn(3, 5, 6, requires_grad=True)
+    weight = torch.randn(N_WORDS, 6, requires_grad=True)
+    bias = torch.randn(N_WORDS, requires_grad=True) if biased else None
+    target = torch.randint(1, N_WORDS, (3, 5))
+    target[0, 2:] = 0
+    target[2] = 0
+    found = [
+        projected_label_smoothed(
+            features, weight, target, smoothing=0.1, padding=0, output_bias=bias, chunk=4,
+            one_shape=one_shape,
+        )
+        for one_shape in (False, True)
+    ]  # fmt: skip
+    torch.testing.assert_close(*found)
+    learn = [features, weight, *([] if bias is None else [bias])]
+    torch.testing.assert_close(*(torch.autograd.grad(one.smoothed, learn) for one in found))

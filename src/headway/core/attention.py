@@ -15,7 +15,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from headway.core.dropout import Dropout
 
-GPU_KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
 
 def padding_mask(ids: Int[Tensor, "batch key"], padding: int) -> Bool[Tensor, "batch 1 1 key"]:
@@ -108,11 +108,9 @@ def attend(
     if query.dtype == torch.bfloat16 and not query.is_cuda:
         scores = (query / math.sqrt(query.shape[-1])) @ key.transpose(-2, -1)
         context = softmax(scores if hidden is None else scores + hidden) @ value
-    elif query.is_cuda:
-        with sdpa_kernel(GPU_KERNELS):
-            context = F.scaled_dot_product_attention(query, key, value, attn_mask=hidden)
     else:
-        context = F.scaled_dot_product_attention(query, key, value, attn_mask=hidden)
+        with sdpa_kernel(KERNELS):
+            context = F.scaled_dot_product_attention(query, key, value, attn_mask=hidden)
     return context if mask is None else context * mask.sees_any
 
 

@@ -34,8 +34,8 @@ def projected_label_smoothed(
 
     Positions whose target is padding do not count. The logits of `chunk` tokens at a time are
     turned into their gradient at once: little memory is needed; 0 takes as many as suit a CPU's
-    cache, or a GPU. `one_shape`: padding is computed too, and counts nothing; then the size of no
-    tensor depends on what numbers are in another.
+    cache, or a GPU. `one_shape` computes padding too, as zeros: then the size of no tensor depends
+    on the numbers in another.
     """
     fitting = LOGITS_AT_ONCE // len(output_weight)
     chunk = chunk or (2048 if features.is_cuda else min(max(fitting, 128), 2048))

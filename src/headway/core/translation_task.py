@@ -79,8 +79,7 @@ class TranslationTask:
         rounds: Rounds | None = None,
         decode: Decode = decode_all,
     ) -> None:
-        """`language` is the targets'; `rounds` says which rows a pass has, if not each once;
-        `decode` searches."""
+        """`language` is the targets'; `rounds` says which rows a pass has; `decode` searches."""
         self.subwords, self.special, self.device = data.subwords, data.subwords.special, device
         self.decode = decode
         self.train, self.valid, self.valid_rows = data.train, data.valid, valid_rows

@@ -33,8 +33,7 @@ class Captured:
         self.forward, self.backward = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
 
     def __call__(self, model: nn.Module, tensors: Sequence[Tensor]) -> Tensor:
-        """The loss. Its gradient is the last replay's: go back from it before the next is made.
-        """
+        """The loss. Its gradient is the last replay's: go back from it before the next is made."""
         shapes = [one.shape for one in tensors]
         if model is not self.model or shapes != (self.shapes or shapes):
             return self.work(model, tensors)

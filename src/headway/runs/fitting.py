@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import torch
@@ -106,6 +107,8 @@ def fit(run: Run, build_trainer: Callable[[Run], Trainer[Any]]) -> Settings:
     """The run's settings with batches, rate, length, warm-up and dropout where they were left open;
     `build_trainer` gives one to measure the speed with."""
     training = usual(run.settings.training)
+    if run.runtime.device.type == "cuda":
+        training = import_module("headway.runs.packed_rows").fit_rows(run, training)
     if training.budget or not (training.max_steps and training.checkpoint_every):
         training = fit_length(replace(run, settings=with_training(run, training)), build_trainer)
     if run.preset and training.within_s and padded_tokens(training) < FEW:
@@ -141,8 +144,7 @@ def with_training(run: Run, training: PlannedTraining) -> Settings:
 
 
 def with_dropout(run: Run, training: PlannedTraining) -> Settings:
-    """More dropout the more often the same text will be seen, growing over an eighth of the updates
-    at most."""
+    """More dropout the more often a text will be seen, growing over an eighth of the updates."""
     sizes = run.spec.sizes(run.data)
     passes = padded_tokens(training) / sizes.per_pass
     dropout, why = fit_dropout(passes)

@@ -216,8 +216,7 @@ def plain_card(run: Run) -> CardWords:
 def built_from(
     models: Mapping[str, tuple[type, Callable[..., "nn.Module"]]],
 ) -> Callable[[Settings, Tokens], "nn.Module"]:
-    """What builds the model of some settings, by its type; weights are drawn from torch's
-    generator."""
+    """What builds the model of some settings, by its type; torch draws its weights."""
 
     def build(settings: Settings, vocabulary: Tokens) -> "nn.Module":
         _, model = models[settings.model_type]
@@ -248,6 +247,8 @@ class TaskSpec:
     # What follows may be left out.
     begun_at_pairs: Callable[[Any, "nn.Module"], Mapping[str, "Tensor"]] | None = None
     """Weights of a model, by name, that the data tell before anything is learned by gradient."""
+    row_length: Callable[[Settings, Any], int] | None = None
+    """Tokens of a row that holds any example, where several may share one; 0 where they may not."""
     task: Callable[[Settings, Any, Runtime], Any] | None = None
     """What the training loop asks for: a `headway.core.training_interfaces.Task`; none where
     nothing is learned by gradient."""

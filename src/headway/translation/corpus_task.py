@@ -5,15 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import torch
 from numpy.typing import NDArray
 from torch import nn
 
 from headway.core.bleu import SentenceStatistics
 from headway.core.errors import refuse_below, refuse_beyond
-from headway.core.hypothesis import Decode, DecodingSettings, Hypothesis
-from headway.core.rows import Indices
-from headway.core.search import decode_all
+from headway.core.hypothesis import DecodingSettings, Hypothesis
 from headway.core.translation_task import TranslationTask, TranslationTraining
 from headway.corpora.prepared import Prepared
 from headway.localization.checks.output_checks import ModelEvidence
@@ -39,27 +36,10 @@ class PackedTraining(TranslationTraining):
 class CorpusTask(TranslationTask):
     """A `TranslationTask` on a corpus of any kind: weighted, of several languages, with codes."""
 
-    def __init__(
-        self,
-        prepared: Prepared,
-        training: TranslationTraining,
-        *,
-        valid_rows: Indices,
-        seed: int,
-        device: torch.device,
-        decode: Decode = decode_all,
-    ) -> None:
-        super().__init__(
-            prepared,
-            training,
-            valid_rows=valid_rows,
-            seed=seed,
-            device=device,
-            rounds=prepared.rounds,
-            decode=decode,
-        )
+    def __init__(self, prepared: Prepared, training: TranslationTraining, **how: Any) -> None:
+        super().__init__(prepared, training, rounds=prepared.rounds, **how)
         self.prepared = prepared
-        self.valid_languages = [prepared.valid_uses[row].target_language for row in valid_rows]
+        self.valid_languages = [prepared.valid_uses[row].target_language for row in self.valid_rows]
 
     def bleu(self, model: nn.Module, settings: DecodingSettings) -> SentenceStatistics:
         """Counts for BLEU under this search, each reference in its language."""

@@ -12,6 +12,10 @@ from headway.core.transformer import TransformerConfig
 from headway.corpora.prepared import Prepared
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Tokens
+from headway.translation.pairs import Pairs
+
+ROW_LENGTHS = (128, 256, 512)
+"""With longer ones most of attention is between tokens that do not see each other."""
 
 
 def refuse_too_long(
@@ -19,8 +23,7 @@ def refuse_too_long(
 ) -> None:
     """Raise ConfigError where positions, or rows of packed pairs, end before a pair does: training
     would end at its batch, and there again when it is resumed."""
-    sides = [side for one in (prepared.train, prepared.valid) for side in one.lengths.values()]
-    longest = 1 + max(int(side.max(initial=0)) for side in sides)  # its begin or end marker
+    longest = longest_of(prepared)
     if settings.training.pack_length:
         refuse_unpackable(settings, prepared, longest)
     with torch.device("meta"):  # nothing of it in memory
@@ -32,6 +35,22 @@ def refuse_too_long(
         f"learned positions end at model.max_length; got {model.longest}, and a pair of {longest} "
         f"tokens, its marker counted. Try {larger}--data.max-length {model.longest - 1}."
     )
+
+
+def longest_of(prepared: Prepared) -> int:
+    """Tokens of the longest side of a pair, its begin or end marker counted."""
+    sides = [side for one in (prepared.train, prepared.valid) for side in one.lengths.values()]
+    return 1 + max(int(side.max(initial=0)) for side in sides)
+
+
+def row_length(settings: Settings, data: Pairs) -> int:
+    """Of the shortest usual rows that hold any pair; 0 where there are none, or no packing."""
+    fitting = [length for length in ROW_LENGTHS if length >= longest_of(data.prepared)]
+    try:
+        refuse_unpackable(settings, data.prepared, 0)
+    except ConfigError:
+        return 0
+    return fitting[0] if fitting else 0
 
 
 def refuse_unpackable(settings: Settings, prepared: Prepared, longest: int) -> None:

@@ -40,8 +40,7 @@ class PlannedTranslation(PlannedTraining, PackedTraining):
     """Section [training] of a translator's run."""
 
     tune_length_penalty: bool = True
-    """Whether decoding.length_penalty is chosen on validation sentences at the end; never where it
-    was set."""
+    """Whether validation sentences choose decoding.length_penalty at the end, unless it was set."""
     forget_at_most: float = 0.5
     """BLEU that a run which goes on from another's weights may lose on that one's validation pairs,
     where its text files are still there."""
@@ -266,6 +265,7 @@ SPEC: TaskSpec = TaskSpec(
     sizes=pairs.sizes,
     vocabulary=vocabulary,
     build=build,
+    row_length=lambda *of: import_module("headway.translation.length_limits").row_length(*of),
     begun_at_pairs=lambda *of: import_module("headway.translation.pair_vectors").begun(*of),
     task=task,
     rehearse=rehearse,
