@@ -32,7 +32,8 @@ def test_one_call_measures_everything_and_writes_the_tables(tmp_path):
     assert text.startswith(f"before\n{gpu.BEGIN}\n")
     assert text.endswith(f"{gpu.END}\nafter\n")
     assert "not yet measured" not in text
-    for way in gpu.VARIANTS:
+    ways = [way for way in gpu.VARIANTS if not way.replayed]  # that takes a GPU
+    for way in ways:
         assert f"| {way.words()} " in text
     for search in ("greedy, 1", "greedy, 2", "beam 4, 1", "beam 4, 2"):
         assert f"| {search} " in text
@@ -42,7 +43,7 @@ def test_one_call_measures_everything_and_writes_the_tables(tmp_path):
         for line in text.splitlines()
         if line.startswith("| tiny")
     ]
-    assert len(speeds) == len(gpu.VARIANTS) + 4
+    assert len(speeds) == len(ways) + 4
     assert min(speeds) > 0
 
 

@@ -155,12 +155,10 @@ def leading(
 
     What is not positive is left out: fewer than `size` may be other than zero.
     """
-    matrix = torch.sparse_coo_tensor(
-        torch.from_numpy(places),
-        torch.from_numpy(values.astype(np.float32)),
-        (n_tokens, n_tokens),
-        check_invariants=True,
-    ).coalesce()
+    with torch.sparse.check_sparse_tensor_invariants():
+        weights = torch.from_numpy(values.astype(np.float32))
+        size_of_all = n_tokens, n_tokens
+        matrix = torch.sparse_coo_tensor(torch.from_numpy(places), weights, size_of_all).coalesce()
     random = torch.Generator().manual_seed(1)
     n_columns = min(size + EXTRA, n_tokens)
     basis: Tensor = torch.randn(n_tokens, n_columns, generator=random)
