@@ -13,18 +13,18 @@ from headway.core.dropout import Dropout
 from headway.core.errors import ConfigError
 from headway.core.layers import Layer
 from headway.operations.captured import Captured
-from headway.operations.learning_parts import LearningParts
 from headway.operations.prefetching import prefetch
+from headway.operations.time_budget import PlannedTraining
 
 
-def accelerate(model: nn.Module, task: Any, training: LearningParts) -> None:
+def accelerate(model: nn.Module, task: Any, training: PlannedTraining) -> None:
     """Whatever was asked for, and what always pays on a GPU."""
     one_shape = bool(getattr(training, "pack_length", 0))
     if training.compile:
         compile_layers(model, one_shape=one_shape)
     if next(model.parameters()).is_cuda:
         prefetch(task)
-        if one_shape:
+        if one_shape and not training.in_parts:  # what learns is recorded once, and stays so
             replay(model, task)
 
 

@@ -42,7 +42,8 @@ class Captured:
             self.shapes = shapes
         for mine, one in zip(self.given, tensors, strict=True):
             mine.copy_(one)
-        return _Replay.apply(self, next(self.model.parameters()))
+        learning = next(p for p in self.model.parameters() if p.requires_grad)
+        return _Replay.apply(self, learning)
 
     def record(self, tensors: Sequence[Tensor]) -> None:
         """Both graphs; random numbers and gradients are left as they were."""
@@ -70,7 +71,7 @@ class Captured:
 
 
 class _Replay(torch.autograd.Function):
-    """Makes a replay's loss look like any other; the parameter is what needs a gradient."""
+    """Makes a replay's loss look like any other; the parameter is why it has a gradient."""
 
     @staticmethod
     def forward(ctx: Any, captured: Captured, parameter: Tensor) -> Tensor:
