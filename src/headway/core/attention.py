@@ -15,7 +15,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from headway.core.dropout import Dropout
 
-KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+ON_GPU = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
 
 def padding_mask(ids: Int[Tensor, "batch key"], padding: int) -> Bool[Tensor, "batch 1 1 key"]:
@@ -108,9 +108,11 @@ def attend(
     if query.dtype == torch.bfloat16 and not query.is_cuda:
         scores = (query / math.sqrt(query.shape[-1])) @ key.transpose(-2, -1)
         context = softmax(scores if hidden is None else scores + hidden) @ value
-    else:
-        with sdpa_kernel(KERNELS):
+    elif query.is_cuda:
+        with sdpa_kernel(ON_GPU):
             context = F.scaled_dot_product_attention(query, key, value, attn_mask=hidden)
+    else:
+        context = F.scaled_dot_product_attention(query, key, value, attn_mask=hidden)
     return context if mask is None else context * mask.sees_any
 
 
