@@ -6,6 +6,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from headway.core.embedding import project
+
+UNDERFLOW = 1e-30
+"""A probability below this is not exact enough to take its logarithm."""
+
 LOGITS_AT_ONCE = 2_500_000
 """On a CPU, where with more of them the cache is of no use, and with fewer products are slower."""
 
@@ -34,8 +39,8 @@ def projected_label_smoothed(
 
     Positions whose target is padding do not count. The logits of `chunk` tokens at a time are
     turned into their gradient at once: little memory is needed; 0 takes as many as suit a CPU's
-    cache, or a GPU. `one_shape` computes padding too, as zeros: then the size of no tensor depends
-    on the numbers in another.
+    cache, or a GPU. `one_shape` computes padding too, as zeros, and takes no loss for more than 69
+    nats: then the size of no tensor depends on the numbers in another.
     """
     fitting = LOGITS_AT_ONCE // len(output_weight)
     chunk = chunk or (2048 if features.is_cuda else min(max(fitting, 128), 2048))
@@ -47,7 +52,7 @@ def projected_label_smoothed(
         real = counts.nonzero().squeeze(1)
         features, target, counts = (x.index_select(0, real) for x in (features, target, counts))
     smoothed, nll = _ChunkedCrossEntropy.apply(
-        features, output_weight, output_bias, target, counts, smoothing, chunk
+        features, output_weight, output_bias, target, counts, smoothing, chunk, one_shape
     )
     return Loss(smoothed, nll)
 
@@ -71,6 +76,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         counts: Tensor,
         smoothing: float,
         chunk: int,
+        one_shape: bool,
     ) -> tuple[Tensor, Tensor]:
         n_tokens, n_words = features.shape[0], weight.shape[0]
         table = weight.to(features.dtype)
@@ -78,7 +84,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         bias_gradient = None if bias is None else torch.zeros_like(bias, dtype=torch.float32)
         feature_gradient = torch.empty_like(features)
         weight_gradient = torch.zeros_like(weight, dtype=torch.float32)
-        truth_logit, surprise = features.new_empty(2, n_tokens, dtype=torch.float32)
+        truth_logit, truth_probability = features.new_empty(2, n_tokens, dtype=torch.float32)
         # Memory that is new to a process is slow to touch: each chunk has that of the one before.
         room = features.new_empty(2, min(chunk, n_tokens), n_words)
         for begin in range(0, n_tokens, chunk):
@@ -89,9 +95,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             torch.addmm(added, some, table.T, out=logits)
             torch.softmax(logits, -1, out=error)
             truth_logit[here] = logits[rows, truth]
-            # Of the likeliest token, whose probability is never too small for a logarithm.
-            likeliest = logits.amax(-1).float() - error.amax(-1).float().log()
-            surprise[here] = likeliest - truth_logit[here]
+            truth_probability[here] = error[rows, truth]
             error[rows, truth] -= 1 - smoothing  # scatter_add_ copies it all where deterministic
             feature_gradient[here] = error @ table
             if error.dtype == torch.float32:
@@ -100,6 +104,11 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
                 weight_gradient += error.T @ some
             if bias_gradient is not None:
                 bias_gradient += (error * counts[here, None]).sum(0, dtype=torch.float32)
+        surprise = -truth_probability.clamp(min=UNDERFLOW).log()
+        if not one_shape:
+            lost = (truth_probability < UNDERFLOW).nonzero().squeeze(1)  # mostly none
+            lost_logits = project(features[lost], table, bias).float()
+            surprise[lost] = lost_logits.logsumexp(-1) - truth_logit[lost]
         mean_weight = weight.float().mean(0)
         feature_sum = features.sum(0, dtype=torch.float32)
         feature_gradient -= (smoothing * mean_weight).to(features.dtype)
@@ -117,4 +126,4 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         scale = gradients[0]
         scaled = (None if saved is None else saved.mul_(scale) for saved in ctx.saved_tensors)
-        return *scaled, None, None, None, None
+        return *scaled, None, None, None, None, None
