@@ -8,6 +8,7 @@ import pytest
 import small_pairs
 import torch
 
+from headway.core.dataset import PairsSettings
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
 from headway.runs.packed_rows import fit_rows
@@ -35,9 +36,13 @@ def fitted(longest: int = 0, **given: Any) -> tuple[int, list[str]]:
 
 def test_rows_are_the_shortest_usual_ones_that_hold_any_pair():
     assert fitted(training={"batch_tokens": 2048})[0] == 128
-    assert fitted(longest=130, training={"batch_tokens": 2048})[0] == 256
+    assert fitted(longest=130, training={"batch_tokens": 2048})[0] == 264
     assert fitted(longest=1000)[0] == 0
     assert fitted(longest=130, training={"batch_tokens": 200})[0] == 0
+
+
+def test_what_the_usual_longest_pair_needs_is_among_them():
+    assert PairsSettings().max_length + 1 in range(129, 265)
 
 
 def test_it_is_said():

@@ -14,8 +14,9 @@ from headway.runs.settings import Settings
 from headway.runs.task_spec import Tokens
 from headway.translation.pairs import Pairs
 
-ROW_LENGTHS = (128, 256, 512)
-"""With longer ones most of attention is between tokens that do not see each other."""
+ROW_LENGTHS = (128, 264, 512)
+"""The second holds whatever the usual data.max_length lets through, and a marker. In longer ones
+most of attention is between tokens that do not see each other."""
 
 
 def refuse_too_long(
