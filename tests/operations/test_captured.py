@@ -1,7 +1,5 @@
 """Updates that a GPU replays are, bit for bit, those that are asked for one by one."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import small_pairs
@@ -62,7 +60,7 @@ def test_dropout_falls_anew_in_each_replay():
         PlannedTranslation(batch_tokens=512, pack_length=64),
         valid_rows=np.arange(4), seed=1, device=gpu,
     )  # fmt: skip
-    config = replace(TransformerConfig(**SIZES), dropout=0.4)
+    config = TransformerConfig(**SIZES, dropout=0.4)
     model = Transformer(config, vocabulary_size=len(task.subwords)).to(gpu).train()
     FlatAdam(model, torch.float32, betas=(0.9, 0.98), epsilon=1e-9)
     replay(model, task)
