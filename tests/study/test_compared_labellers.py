@@ -2,10 +2,17 @@
 
 import json
 import shutil
+from operator import attrgetter
 
 import pytest
 from everyday_run import command
 from labelled_run import train_labelled, write_labelled
+
+from headway.classification.predicting import TextClassifier
+from headway.classification.spec import read
+from headway.inspection.opened_labellers import classifier as inspected
+from headway.study.compared_labellers import classifier
+from headway.study.compared_runs import ComparisonRequest
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -56,6 +63,19 @@ def test_the_better_one_is_first_and_chance_does_not_explain_it(folder):
         assert (first["run"], second["run"]) == ("good", "poor")
         assert second["p_value"] < 0.05
     assert len(found["rankings"]) == 2
+
+
+def test_without_files_to_validate_on_the_examples_are_those_held_out(folder):
+    run = folder / "other"
+    settings, *_ = TextClassifier.load(run).opened
+    data = read(settings, None, print)
+    compared = classifier(ComparisonRequest(run, {}, print))
+    texts = [data.vocabulary.cut(text) for text, _ in compared.rows]
+    ids = data.vocabulary.encode_batch(texts, settings.data.max_length)
+    assert [one.tolist() for one in map(attrgetter("input"), data.valid)] == ids
+    place, own = inspected(run).own_texts()
+    assert own == [text for text, _ in compared.rows]
+    assert place == "the texts held out of renamed.tsv"
 
 
 def test_identical_runs_differ_by_chance_alone(folder):

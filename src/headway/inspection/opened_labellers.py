@@ -17,12 +17,14 @@ from headway.classification.reading import read_labelled
 from headway.core.errors import ConfigError, DataError
 from headway.core.run_folder import RunFolder
 from headway.inspection.label_page import InspectedLabeller, page_of
+from headway.labelling.data import held_out
 from headway.labelling.evidence import LabelReader, TextInWords, in_words
 from headway.labelling.predictions import InspectionPage, InspectionRequest
 from headway.labelling.vocabulary import around
 from headway.languages.segmenting import segmenter
 from headway.operations.argument_types import refuse_no_unicode
 from headway.runs.resuming import why_not_read
+from headway.runs.settings import Settings
 from headway.tagging.conll import read_tagged
 from headway.tagging.model import Tagger
 from headway.tagging.pieces import TokenPieces
@@ -30,6 +32,8 @@ from headway.tagging.predicting import WordTagger
 from headway.tagging.schemes import LEARNED, spans_of
 from headway.tagging.spelling import hashed
 
+Own = tuple[list[str], Sequence[Any] | None]
+"""Texts, and of what kind each is: of each kind the same share is held out."""
 MOST_ASKED = 8
 """Spans of a text that are looked at."""
 
@@ -48,9 +52,11 @@ def classifier(run: Path) -> InspectedLabeller:
         words, places = in_words(text, spans)
         return [TextInWords(ids, words, [[n_first + i for i in word] for word in places])]
 
-    own_texts = partial(_own, run, data, lambda files: [
-        one.text for one in read_labelled(files, data)
-    ])  # fmt: skip
+    def read_own(files: Sequence[Path]) -> Own:
+        found = read_labelled(files, data)
+        return [one.text for one in found], [one.labels for one in found]
+
+    own_texts = partial(_own, run, settings, read_own)
     reader = LabelReader(
         model, vocabulary.special.padding, several=bool(vocabulary.facts.get("several"))
     )
@@ -94,22 +100,28 @@ def tagger(run: Path) -> InspectedLabeller:
             (marginals,) = torch.autograd.grad(total, own, create_graph=True)
         return marginals[range(len(texts)), [text.asked for text in texts]].clamp(min=1e-12).log()
 
-    own_texts = partial(_own, run, settings.data, lambda files: [
-        (" " if spaced else "").join(one.tokens) for one in read_tagged(files)
-    ])  # fmt: skip
+    own_texts = partial(_own, run, settings, lambda files: (
+        [(" " if spaced else "").join(one.tokens) for one in read_tagged(files)], None
+    ))  # fmt: skip
     reader = LabelReader(model, vocabulary.special.padding, features=features, of_word=of_word)
     return InspectedLabeller(run, reader, vocabulary.labels, read, own_texts)
 
 
 def _own(
-    run: Path, data: Any, read: Callable[[Sequence[Path]], list[str]]
+    run: Path, settings: Settings, read: Callable[[Sequence[Path]], Own]
 ) -> tuple[str, list[str]]:
-    """What a run was validated on, or learned from; where that is not as it was, why."""
-    files = data.valid_corpus or data.corpus
+    """What a run was validated on, and where that is from; where that is not as it was, why."""
+    files = settings.data.valid_corpus or settings.data.corpus
+    place = ", ".join(path.name for path in files)
     try:
         if reason := why_not_read(RunFolder(run), files):
             return reason, []
-        return ", ".join(path.name for path in files), read(files)
+        texts, kinds = read(files)
+        if settings.data.valid_corpus:
+            return place, texts
+        return f"the texts held out of {place}", held_out(
+            texts, settings.runtime.seed, "texts", kinds
+        )[1]
     except (ConfigError, DataError) as error:
         return str(error), []
 

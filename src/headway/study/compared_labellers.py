@@ -57,7 +57,7 @@ def classifier(request: ComparisonRequest) -> Entrant:
             lambda: used.probabilities(texts), lambda i: used.probabilities([texts[i]]), examined
         )
 
-    return _entrant(request, settings, model, read, begin)
+    return _entrant(request, settings, model, read, begin, lambda row: row[1])
 
 
 def tagger(request: ComparisonRequest) -> Entrant:
@@ -96,9 +96,10 @@ def _entrant(
     model: Any,
     read: Callable[[Sequence[Path]], Rows],
     begin: Callable[[Rows], Work],
+    kind: Callable[[Any], str] | None = None,
 ) -> Entrant:
     """A run, and the examples that it may be measured on: those of --corpus, or what it was
-    validated on.
+    validated on, of each `kind` of row the same share where they were held out of its corpus.
 
     Raises:
         ConfigError: other files are given, or a tag.
@@ -119,7 +120,8 @@ def _entrant(
     except (OSError, DataError) as error:
         raise DataError(f"{error} Or give a test set: --corpus F.") from None
     if not files and not data.valid_corpus:
-        _, rows = held_out(rows, settings.runtime.seed, "examples")
+        kinds = kind and [*map(kind, rows)]
+        _, rows = held_out(rows, settings.runtime.seed, "examples", kinds)
     return Entrant(
         model=model,
         rows=rows,
