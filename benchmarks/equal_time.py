@@ -258,7 +258,7 @@ def translate(toolkit: str, folder: Path, test: str, sources: Sequence[str]) -> 
     else:
         settings = json.loads((folder / "model.joeynmt.yaml").read_text(encoding="utf-8"))
         best = str(folder / "model" / "mean.ckpt")
-        settings["testing"] |= {"load_model": best, "batch_size": 32, "max_output_length": LONGEST}
+        settings["testing"] |= {"load_model": best, "batch_size": 32, "max_output_length": -1}
         file = folder / "translate.joeynmt.yaml"
         file.write_text(json.dumps(settings), encoding="utf-8")
         command = [python(toolkit), "-m", "joeynmt", "translate", file]

@@ -125,6 +125,8 @@ def test_a_predicted_file_keeps_its_lines_and_columns(trained, tmp_path):
     assert [line.split()[-1] for line in lines if columns(line)] == [
         "B-PER", "L-PER", "O", "U-LOC", "B-PER", "L-PER",
     ]  # fmt: skip
+    path.write_text(given.replace("Rome NNP O", "Rome NNP B-FOREIGN"), "utf-8")
+    assert command("predict", str(trained[0]), str(path)).out == done.out
     path.write_text(
         "".join(f"{row[0]}\n" if (row := columns(line)) else "\n" for line in before), "utf-8"
     )

@@ -92,16 +92,17 @@ class WordTagger(OpenedLabeller):
         """How many columns stand before the tag in a file of tokens; 0 where it is text.
 
         All lines of such a file have as many columns: tokens alone, or several, of which the last
-        has tags that this run knows and are written anew; else a column is added.
+        has tags, most of which this run knows, that are written anew; else a column is added.
         """
         lines = [line or "" for line in read_lines(file)]
         rows = [*filter(None, map(columns, lines))]
         width = len(rows[0]) if rows else 0
         if any(len(row) != width for row in rows):
             return 0
-        facts, tags = self.opened.vocabulary.facts, {row[-1] for row in rows}
-        kinds = {tag.partition("-")[2] or tag for tag in tags - {"O"}} if self.scheme else tags
-        if width > 1 and kinds <= {*facts["kinds"]}:
+        facts = self.opened.vocabulary.facts
+        known = {*facts["kinds"], *(["O"] if self.scheme else [])}
+        tags = [row[-1].partition("-")[2] * bool(self.scheme) or row[-1] for row in rows]
+        if width > 1 and 2 * sum(tag in known for tag in tags) > len(tags):
             return width - 1
         whole = facts["spaced"] or all(len(row[0]) == 1 for row in rows)
         return width if "\t" in "".join(lines) or (width == 1 and whole) else 0

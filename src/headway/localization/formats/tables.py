@@ -124,8 +124,8 @@ def header_of(row: str) -> tuple[str, str] | None:
     names = [cell.strip() for cell in row.split("\t")]
     if [name.lower() for name in names[:2]] == ["source", "target"]:
         return "source", "target"
-    codes = len(names) == 2 and all(re.fullmatch(r"[a-z]{2}([-_]\w+)?", name) for name in names)
-    return (names[0], names[1]) if codes and names[0] != names[1] else None
+    named = re.fullmatch(r"(\t[a-z]{2}([-_]\w+)?){2}(\t[^\W\d]\w*)*", "\t" + "\t".join(names))
+    return (names[0], names[1]) if named and names[0] != names[1] else None
 
 
 def first_line(path: Path) -> str:
