@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from headway.core.disk import DiskError, checksum
-from headway.core.errors import RunError, UserError
+from headway.core.errors import ConfigError, RunError, UserError
 from headway.core.run_folder import CONSTANT, RunFolder, write_json
 from headway.core.tensor_files import check
 from headway.operations.locks import TakenError
@@ -80,6 +80,13 @@ def test_a_change_on_purpose_can_be_accepted(folder: RunFolder) -> None:
     assert {one.state for one in check_run(folder.path) if one.name != "model.safetensors"} == {
         "whole"
     }
+
+
+def test_settings_that_are_gone_are_not_accepted(folder: RunFolder) -> None:
+    folder.config.write_text("", encoding="utf-8")
+    with pytest.raises(ConfigError, match="has no settings"):
+        accept(folder.path, pytest.fail)
+    assert not folder.config.read_bytes()
 
 
 def test_a_finished_run_that_has_lost_its_model_is_damaged(folder: RunFolder) -> None:

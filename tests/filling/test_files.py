@@ -228,6 +228,17 @@ def test_going_on_after_an_interrupt_equals_never_stopping(tree, stop_at, monkey
         assert [one.filled for one in rest.files] == [one.filled for one in whole.files]
 
 
+def test_an_interrupt_says_how_to_go_on_where_all_so_far_was_doubtful(tree):
+    file = write_po(Path("one.po"), [f"{n} more" for n in range(200)])
+    steps = Steps(checks=Doubting(), leave_below=0.5)
+    stopped = fill([str(file)], Shouting(2), steps, out=Path("new.po"))
+    assert not stopped.whole
+    assert "goes on with the rest" in stopped.go_on
+    second = Shouting()
+    fill([str(file)], second, steps, out=Path("new.po"))
+    assert 0 < len(second.asked) < 200
+
+
 UNITS = {
     ".tsv": "Text {n}.\t\n",
     ".txt": "Text {n}.\n",

@@ -97,9 +97,12 @@ def test_other_files_are_left_out_and_said_hidden_ones_left_out(tmp_path):
     (place / "spot" / "notes.txt").write_text("dots", "utf-8")
     (place / "spot" / ".DS_Store").write_bytes(b"\0")
     (place / ".cache").mkdir()
-    assert len(labelled_source(place, told.append).names) == 60
-    assert len(told) == 1
+    next((place / "spot").glob("*.png")).rename(place / "idx.png")
+    assert len(labelled_source(place, told.append).names) == 59
+    assert len(told) == 2
     assert told[0].startswith("1 files in")
+    assert told[1].startswith("1 pictures in")
+    assert len(any_source(place / "idx.png", silent).names) == 1, "no idx file, by its ending"
 
 
 def test_a_checksum_knows_names_and_bytes(tmp_path):

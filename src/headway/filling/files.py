@@ -243,7 +243,7 @@ def _stopped(
     In place, a file with room for both sides keeps what it has got; one of a single language would
     be half translated, and those translations translated again.
     """
-    begun = [file for file in opened if not file.done and any(one.segment for one in file.outcomes)]
+    begun = [file for file in opened if not file.done and file.outcomes]
     reports += [filling.report(file) for file in begun]
     if options.in_place:
         for file in begun:

@@ -118,7 +118,7 @@ def read_idx(path: Path, n_axes: int) -> NDArray[np.uint8]:
 
 def is_idx(path: Path) -> bool:
     """By its name, such as train-images-idx3-ubyte.gz."""
-    return path.is_file() and "idx" in path.name
+    return path.is_file() and "idx" in path.name and path.suffix.lower() not in SUFFIXES
 
 
 def labels_beside(path: Path) -> Path:

@@ -61,6 +61,8 @@ def labelled_source(place: Path, say: Say) -> PictureSource:
             f"pictures lie in a folder for each class, such as {place / 'cat' / '1.png'}; there is "
             f"none in the folders of {place}. Put them so."
         )
+    if beside := [one for one in place.iterdir() if one.suffix.lower() in SUFFIXES]:
+        say(f"{len(beside):,} pictures in {place} are left out: they are in no class's folder")
     files, labels = zip(*found, strict=True)
     return PictureSource([*map(str, files)], labels, [*map(shape_of_file, files)])
 

@@ -70,7 +70,9 @@ def accept(path: Path, say: Say) -> None:
         files = [*folder.constant_files(), *filter(Path.exists, [folder.checks])]
         sums = {file.name: checksum(file) for file in files}
         whatever_the_seal = folder.text(folder.config).partition(SEAL)[0]
-        folder.write_sealed(format_toml(parse_toml(whatever_the_seal, folder.config)), sums)
+        if not (settings := parse_toml(whatever_the_seal, folder.config)):
+            raise ConfigError(f"{folder.config} has no settings. Put it back from a copy.")
+        folder.write_sealed(format_toml(settings), sums)
 
 
 def _constant(folder: RunFolder, name: str, expected: str | None) -> FileState:
