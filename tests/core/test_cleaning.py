@@ -56,6 +56,8 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
         ("a\ud800b", "ab", ["lone_surrogate"]),
         ("e\u0301", "é", ["not_nfc"]),
         ("  a\u3000", "a", ["outer_space"]),
+        ("a   b  c", "a b c", ["doubled_space"]),
+        ("a\t \tb", "a b", ["tab", "doubled_space"]),
         ("，。ﬁ①", "，。ﬁ①", []),
     ],
 )

@@ -16,19 +16,15 @@ from typing import Any, NamedTuple
 from headway.core.errors import ConfigError, DataError, refuse_below
 from headway.core.lines import read_lines, shown
 
-VERSION = 7
+VERSION = 8
 """Raised whenever files are read or cleaned to another result: no cache of the old one is used."""
-
 LEAST_PAIRS = 20
 """Fewer teach nothing and leave nothing to validate on."""
-
 EXAMPLES = 3
 """How many pairs of each reason are shown."""
-
 _EXAMPLE_CHARACTERS, _HALF = 120, 60
 _MISSING = object()
-
-_ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
+_ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]|  ")
 _LINE_SEPARATORS = "\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029"
 _MENDING = (
     ("byte_order_mark", re.compile("\ufeff"), ""),
@@ -37,6 +33,7 @@ _MENDING = (
     ("tab", re.compile("\t"), " "),
     ("control_character", re.compile("[\x00-\x1f\x7f-\x9f]"), ""),
     ("lone_surrogate", re.compile("[\ud800-\udfff]"), ""),
+    ("doubled_space", re.compile(r"(?<=\S)  +(?=\S)"), " "),
 )
 
 
@@ -143,7 +140,7 @@ def _shortened(pair: Pair) -> str:
 
 
 def clean(text: str, mended: Counter[str] | None = None) -> str:
-    """One line of printable NFC text without outer white space; idempotent.
+    """One line of printable NFC text without outer white space or doubled spaces; idempotent.
 
     Line separators and tabs become spaces; NUL, other control characters, byte order marks and
     halves of surrogate pairs go. `mended` counts what was done, by kind, once a line.

@@ -30,6 +30,7 @@ MENDED = {
     "control_character": "control characters removed",
     "lone_surrogate": "half a surrogate pair removed",
     "not_nfc": "characters composed (Unicode NFC)",
+    "doubled_space": "several spaces between words made one",
     "outer_space": "white space around the text removed",
 }
 """What is put right in a line, in words."""

@@ -57,14 +57,21 @@ class RunProcessors:
         ]
 
     def nearest(self, tag: str, terms: "TermProcessor | None") -> list[Processor]:
-        """What stands next to the model: the tag, then terms, which are looked for behind it."""
+        """What stands next to the model: capitals, the tag, then terms, looked for behind it."""
 
-        def with_tag(
+        def in_capitals(
             texts: Sequence[str], request: SearchRequest, translate: Translate
         ) -> list[Translation]:
-            return translate([tagged(text, tag) for text in texts], request)
+            if not any(map(str.isupper, texts)):
+                return translate(texts, request)
+            from headway.translation.capitals import InCapitals
 
-        return [*([with_tag] if tag else ()), *([terms] if terms else ())]
+            return InCapitals(self.plain.subwords)(texts, request, translate)
+
+        with_tag: list[Processor] = [
+            lambda texts, request, translate: translate([tagged(t, tag) for t in texts], request)
+        ]
+        return [in_capitals, *(with_tag if tag else ()), *([terms] if terms else ())]
 
     def untouched(self, text: str) -> str | None:
         """A text, cleaned, where nothing stands around its translation if it has no more sub-words
@@ -72,8 +79,8 @@ class RunProcessors:
         if self.own_terms is not None or may_hold_sentences(text):
             return None
         cleaned = clean(text)
-        is_blank = not cleaned or cleaned.isspace()
-        return None if is_blank or self.may_hold_codes(cleaned) or no_text(cleaned) else cleaned
+        odd = not cleaned or cleaned.isspace() or cleaned.isupper()
+        return None if odd or self.may_hold_codes(cleaned) or no_text(cleaned) else cleaned
 
     def portions(self) -> Portions:
         """What cuts texts and segments into what the model takes at once."""
@@ -136,5 +143,4 @@ class RunProcessors:
 
     def may_hold_codes(self, text: str) -> bool:
         """Whether a text, or what was written, has to be looked at more closely; quick."""
-        own = any(pattern.stands_in(text) for pattern in self.own_codes)
-        return own or may_hold_codes(text)
+        return may_hold_codes(text) or any(own.stands_in(text) for own in self.own_codes)

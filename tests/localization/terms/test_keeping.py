@@ -48,6 +48,13 @@ def test_what_is_not_translated_is_asked_for_as_it_stands_in_the_source() -> Non
         assert lost("In Acme Cloud.", f"In Acme{spaces}Cloud.", ("Acme Cloud", "=")) == []
 
 
+def test_in_a_text_in_capitals_a_term_may_be_in_capitals_too() -> None:
+    assert lost("THE DOG.", "DER HUND.", ("dog", "Hund")) == []
+    assert lost("THE DOG.", "DER Hund.", ("dog", "Hund")) == []
+    assert lost("THE DOG.", "DIE KATZE.", ("dog", "Hund"))
+    assert lost("The DOG.", "Der HUND.", ("dog", "Hund"))
+
+
 def test_case_is_kept_but_for_the_beginning_of_a_sentence() -> None:
     assert lost("The big dog.", "The Dog.", ("dog", "dog"))
     assert lost("Big things.", "große Dinge.", ("big", "große"))

@@ -110,6 +110,8 @@ def _spellings(term: Term, found: str, text: str) -> list[Spelling]:
     for target in term.targets:
         open_end = target.endswith("*")
         bare = target.removesuffix("*")
+        if text.isupper():
+            spellings.append(Spelling(bare.upper(), open_end=open_end))
         capital = bare[0].upper() + bare[1:]
         if capital == bare or len(capital) != len(bare) or bare != bare.lower():
             spellings.append(Spelling(bare, open_end=open_end))
