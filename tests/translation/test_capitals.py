@@ -1,8 +1,12 @@
 """Texts in capitals are read in small letters, and their translations written in capitals."""
 
+import re
+
 import pytest
 
 from headway.core.subwords import Subwords
+from headway.demo import generate
+from headway.localization.placeholders.segments import Code, Segment
 from headway.operations.shipped import SHIPPED
 from headway.translation.capitals import InCapitals
 from headway.translation.detailed import Alternative, Translation
@@ -46,6 +50,26 @@ def test_a_translation_is_that_of_small_letters_alone_and_among_others(translato
     assert translator.translate(shouted, method=method) == wanted
     assert translator.translate(shouted[:1], method=method) == wanted[:1]
     assert [one.source for one in translator.translate_fully(shouted)] == shouted
+
+
+def test_codes_stand_beside_the_same_words_as_in_small_letters(translator) -> None:
+    usual = InCapitals(translator.plain.subwords).usual
+    sentences = (one for one, _ in generate(300, 5) if len(re.findall(r"[.?!]", one)) == 1)
+    texts = [one for one in sentences if usual(one.upper()) == one][:12]
+    assert len(texts) == 12
+    small, shouted = (
+        translator.translate_segments([in_bold(one, n) for one in some for n in range(3)])
+        for some in (texts, [*map(str.upper, texts)])
+    )
+    wanted = [one.segment.text for one in small]
+    assert [one.segment.text for one in shouted] == wanted
+    assert len({*wanted}) > len(texts), "where the codes stand counts"
+
+
+def in_bold(text: str, n: int) -> Segment:
+    """A text of which a word is between codes."""
+    words = re.split(r"(?<= )", text)
+    return Segment((*words[:n], Code("<b>"), words[n], Code("</b>"), *words[n + 1 :]))
 
 
 def test_what_is_written_is_in_capitals_and_each_text_gets_its_own(translator, capitals) -> None:

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 from headway.core.hypothesis import SearchRequest
 from headway.core.subwords import Subwords
+from headway.languages.sentences import CODE
 from headway.translation.detailed import Translate, Translation
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_MAY_BE_CODE = re.compile(r"""[^\w\s.,;:!?…'’‘"“”„«»()/&–—¿¡-]|_""")
+_MAY_BE_CODE = re.compile(rf"""[^\w\s{CODE}.,;:!?…'’‘"“”„«»()/&–—¿¡-]|_""")
 
 
 class InCapitals:
@@ -36,7 +37,7 @@ class InCapitals:
     def usual(self, text: str) -> str:
         """A text in capitals as it is usually written, so far as the vocabulary shows: each word in
         the form of fewest sub-words, and of these the commonest. Others, texts with codes, and what
-        has no more sub-words in capitals stay as they are."""
+        has no more sub-words in capitals stay as they are. Characters keep their places."""
         if not text.isupper() or _MAY_BE_CODE.search(text):
             return text
         small = _WORD.sub(lambda word: self._usual_word(word[0]), text)
@@ -51,4 +52,5 @@ class InCapitals:
             ids = self.subwords.encode(f" {form}")
             return len(ids), max(ids)
 
-        return min((word.lower(), word.capitalize(), word), key=rarity)
+        forms = word.lower(), word.capitalize(), word
+        return min((one for one in forms if len(one) == len(word)), key=rarity)

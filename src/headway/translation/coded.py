@@ -22,6 +22,7 @@ from headway.localization.placeholders.names import OwnCodes, is_own, located
 from headway.localization.placeholders.projection import Plain, TokenSpans, project, without_codes
 from headway.localization.placeholders.segments import Segment
 from headway.localization.placeholders.word_boundaries import at_boundaries
+from headway.translation.capitals import InCapitals
 from headway.translation.detailed import Alternative, Translate, Translation
 
 
@@ -314,7 +315,8 @@ class CodeProcessor:
             return candidate._replace(segment=self.own.parsed(segment))
         in_front = len(tagged(plain.text, self.tag)) - len(plain.text)
         n_read = len(translation.source_tokens)
-        spans = self.subwords.source_spans(tagged(plain.text.rstrip(), self.tag))
+        read = InCapitals(self.subwords).usual(plain.text.rstrip())
+        spans = self.subwords.source_spans(tagged(read, self.tag))
         projected = project(
             segment.codes,
             plain,

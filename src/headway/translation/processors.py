@@ -17,6 +17,7 @@ from headway.localization.placeholders.may_hold import (
 from headway.localization.placeholders.names import OwnCodes
 from headway.localization.placeholders.own_codes import Patterns
 from headway.runs.settings import Settings
+from headway.translation.capitals import InCapitals
 from headway.translation.coded import CodeProcessor
 from headway.translation.detailed import DetailedTranslator, Processor, Translate, Translation
 from headway.translation.portions import Portions
@@ -64,8 +65,6 @@ class RunProcessors:
         ) -> list[Translation]:
             if not any(map(str.isupper, texts)):
                 return translate(texts, request)
-            from headway.translation.capitals import InCapitals
-
             return InCapitals(self.plain.subwords)(texts, request, translate)
 
         with_tag: list[Processor] = [
@@ -84,8 +83,9 @@ class RunProcessors:
 
     def portions(self) -> Portions:
         """What cuts texts and segments into what the model takes at once."""
-        encode, language = self.plain.subwords.encode, self.settings.data.source_language
-        return Portions(self.at_once, lambda text: len(encode(text)), language, self.own_codes)
+        encode, usual = self.plain.subwords.encode, InCapitals(self.plain.subwords).usual
+        count, language = lambda text: len(encode(usual(text))), self.settings.data.source_language
+        return Portions(self.at_once, count, language, self.own_codes)
 
     def codes(self, tag: str, terms: "TermProcessor | None" = None) -> CodeProcessor:
         """What texts with codes need; codes, and names that nobody knows, may be parts of terms."""

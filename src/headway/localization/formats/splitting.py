@@ -140,6 +140,7 @@ def cut_at(segment: Segment, positions: set[int]) -> list[Segment]:
     return [*pieces, Segment(tuple(parts))] if parts else pieces
 
 
+_SEVERAL_SPACES = re.compile("(  +)")
 _LINE_END = re.compile(rf"(\r?\n|[{LINE_SPACE}\ufeff\u200e\u200f\u202a-\u202e\u2066-\u2069])")
 """Or a mark of the direction of writing, which nobody sees."""
 
@@ -191,11 +192,16 @@ def restored(source: Segment, trimmed: Trimmed, translated: Segment) -> Segment:
 
 
 def _cleaned(text: str) -> list[str | Code]:
-    """As `clean`, but for white space at the ends, which parts what stands beside it."""
+    """As `clean`, but for white space at the ends, which parts what stands beside it, and for
+    several spaces, which stay what they are."""
     parts: list[str | Code] = []
     for piece in _LINE_END.split(text):
         if _LINE_END.fullmatch(piece):
             parts.append(Code(piece))
-        elif inside := clean(f"|{piece}|")[1:-1]:
-            parts.append(inside)
+            continue
+        inside = (
+            one if one.startswith("  ") else clean(f"|{one}|")[1:-1]
+            for one in _SEVERAL_SPACES.split(piece)
+        )  # fmt: skip
+        parts += filter(None, ["".join(inside)])
     return parts
