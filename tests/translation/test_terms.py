@@ -70,6 +70,18 @@ def test_sub_words_scores_and_alignments_are_those_of_what_is_shown(
         assert sum(one.n_best[0].token_log_probs) == pytest.approx(log_prob)
 
 
+def test_alternatives_do_not_put_a_sentence_without_its_term_first_where_several_stand_together(
+    translator: Translator, tmp_path: Path
+) -> None:
+    file = tmp_path / "terms.tsv"
+    file.write_text("dog\t小狗\nbook\t书本\nbird\t小鸟\n", encoding="utf-8")
+    how = {"beam": 8, "n_best": 6, "glossary": file}
+    each = ["The dog likes the book.", "The bird reads the dog.", "The dog reads the book."]
+    alone = translator.translate(each, **how)
+    assert all("小狗" in text for text in alone), "else nothing is shown"
+    assert translator.translate(" ".join(each), **how) == "".join(alone)
+
+
 def test_terms_stand_in_each_sentence_and_codes_where_they_were(
     translator: Translator, terms: Path
 ) -> None:
