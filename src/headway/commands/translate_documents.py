@@ -129,7 +129,9 @@ def translate_beyond_lines(
             f"--fuzzy-from takes near matches of a memory; got {told.fuzzy_from} and no --memory. "
             "Name one, or leave --fuzzy-from out."
         )
-    aids = FlowOptions(memory, told.fuzzy_from, told.glossary, told.leave_below, own, told.codes)
+    aids = FlowOptions(
+        memory, told.fuzzy_from, told.glossary, told.leave_below, own, told.codes, told.tag
+    )
     direction = LanguagePair(told.source_language, told.target_language)
     if not lines or run is None:
         return translate_files(run, names, told, aids, ready)
