@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from headway.core.hypothesis import penalty
 from headway.operations.shipped import SHIPPED
 from headway.translator import Translator
 
@@ -68,6 +69,20 @@ def test_sub_words_scores_and_alignments_are_those_of_what_is_shown(
         assert one.n_best[0].score == before.n_best[0].score
         log_prob = sum(before.n_best[0].token_log_probs)
         assert sum(one.n_best[0].token_log_probs) == pytest.approx(log_prob)
+
+
+def test_the_score_of_several_sentences_is_that_of_their_log_probabilities(
+    translator: Translator, terms: Path
+) -> None:
+    texts = [" ".join(TEXTS[:2]), " ".join(TEXTS[1:3])]
+    alpha = translator.settings.decoding.length_penalty
+    plain = translator.translate_fully(texts)
+    for one, before in zip(translator.translate_fully(texts, glossary=terms), plain, strict=True):
+        [best] = one.n_best
+        log_prob = sum(before.n_best[0].token_log_probs)
+        assert len(best.ids) != len(before.n_best[0].ids), "else the score is the same anyway"
+        assert sum(best.token_log_probs) == pytest.approx(log_prob)
+        assert best.score == pytest.approx(log_prob / float(penalty(len(best.ids) + 2, alpha)))
 
 
 def test_alternatives_do_not_put_a_sentence_without_its_term_first_where_several_stand_together(

@@ -148,7 +148,11 @@ def _joined(
             ends += one.token_log_probs[-1]
     if log_probs or ends:
         log_probs.append(ends)
-    total = sum(one.score * float(penalty(len(one.ids) + 1, alpha)) for one in pick)
+    total = sum(
+        # of one with terms the score is that of what was there before, which had other sub-words
+        sum(one.token_log_probs) or one.score * float(penalty(len(one.ids) + 1, alpha))
+        for one in pick
+    )
     return Alternative(
         target=with_spaces(parts, [one.target for one in pick]),
         score=total / float(penalty(len(ids) + len(pick), alpha)),
