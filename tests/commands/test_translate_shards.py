@@ -90,6 +90,9 @@ def test_parts_share_the_shards(files: list[Path], tmp_path: Path) -> None:
     [
         (["--part=1/2"], "got no --shards"),
         (["--on=ray"], "got no --shards"),
+        (["--processes=3"], "--processes is of shards; got no --shards"),
+        (["--shard-lines=7"], "--shard-lines is of shards; got no --shards"),
+        (["--price-per-hour=2"], "--price-per-hour is of shards; got no --shards"),
         (["--shards", "--scores"], "got --scores"),
         (["--shards", "--n-best=3"], "got --n-best"),
         (["--shards", "--memory=a.tmx"], "got --memory"),

@@ -1,19 +1,24 @@
 """What is translated already is found before the model is asked."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import polib
 import pytest
+from everyday_run import command
 from hypothesis import given
 from hypothesis import strategies as st
 
+import headway
 from headway.core.cleaning import Pair
 from headway.core.config import format_toml
 from headway.core.disk import checksum
+from headway.core.errors import DataError
 from headway.core.run_folder import RunFolder
+from headway.demo import generate
 from headway.filling import memories
 from headway.filling.filling import unit_of
 from headway.filling.flow import Flow, Steps
@@ -164,6 +169,43 @@ def test_training_pairs_are_left_out_where_they_are_gone_large_or_of_another_dir
         assert list(training_memories(run, LanguagePair("en", "de"), silent)) == []
     (run / "train.de").unlink()
     assert list(training_memories(run, LanguagePair("en", "de"), silent)) == []
+
+
+@pytest.mark.usefixtures("torch_settings_restored")
+def test_training_pairs_of_another_tag_are_no_memory(tmp_path: Path) -> None:
+    """One model writes two languages, or in two ways: the other one's words are wrong here."""
+    texts = [english for english, _ in generate(40, 9)]
+    for tag in ("one", "two"):
+        lines = "".join(f"{text}\t{tag}: {text}\n" for text in texts)
+        (tmp_path / f"{tag}.tsv").write_text(lines, encoding="utf-8")
+    run = headway.train(
+        pairs=[f"{tmp_path / tag}.tsv:tag={tag}" for tag in ("one", "two")],
+        out=tmp_path / "run",
+        settings={"training": {"max_steps": 1}, "model": {"d_model": 16, "d_ff": 16, "heads": 2}},
+        say=silent,
+    )
+    file = tmp_path / "app.po"
+    file.write_text(po_of(texts[3]), encoding="utf-8")
+    for tag in ("one", "two"):
+        headway.translate_files(run, file, out=tmp_path / f"{tag}.po", tag=tag, say=silent)
+        assert polib.pofile(tmp_path / f"{tag}.po")[0].msgstr == f"{tag}: {texts[3]}"
+        done = command("translate", str(run), str(file), "--tag", tag, "--json")
+        [unit] = json.loads(done.out)["translations"]
+        assert (unit["origin"], unit["target"]) == (MEMORY, f"{tag}: {texts[3]}")
+    assert list(training_memories(run, LanguagePair(), silent)) == [], "it must be told which"
+
+
+def test_a_memory_in_another_language_than_the_file_is_refused_whatever_the_run_says(
+    run: Path, tmp_path: Path
+) -> None:
+    french, german = tmp_path / "app.po", tmp_path / "m.tsv"
+    french.write_text(PO.replace("Language: de", "Language: fr"), encoding="utf-8")
+    german.write_text("en\tde\nClose\tSchließen\n", encoding="utf-8")
+    config = RunFolder(run).config
+    text = config.read_text(encoding="utf-8")
+    config.write_text(re.sub("(?m)^target_language = .*", "", text), encoding="utf-8")
+    with pytest.raises(DataError, match="the target of .*m.tsv is de, and fr is wanted"):
+        headway.translate_files(run, french, memory=[german], everything=True, say=silent)
 
 
 def test_lines_of_text_are_looked_up_in_named_memories_only(run: Path, tmp_path: Path) -> None:

@@ -128,6 +128,15 @@ def test_complete_codes_come_first():
     assert [each.codes_complete for each in whole.n_best] == [True, False]
 
 
+def test_the_best_of_the_whole_is_made_of_what_is_best_of_each_part_whatever_its_score():
+    lists = [[alternative(f"{n}{rank}", -rank) for rank in (3, 1, 2)] for n in "ABC"]
+    parts = [Translation(str(n), [str(n)], some, 0) for n, some in enumerate(lists)]
+    for n_best in (1, 2, 5):
+        whole = combined("", parts, alpha=ALPHA, n_best=n_best)
+        assert whole.target == "A3 B3 C3"
+        assert len({one.target for one in whole.n_best}) == n_best
+
+
 def test_without_scores_there_are_none():
     bare = alternative("a", -1.0)._replace(score=math.nan, token_log_probs=[])
     whole = combined("", [Translation("x", ["x"], [bare], 0)] * 2, alpha=ALPHA, n_best=1)

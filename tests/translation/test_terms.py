@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from headway.core.hypothesis import penalty
 from headway.operations.shipped import SHIPPED
 from headway.translator import Translator
 
@@ -68,6 +69,32 @@ def test_sub_words_scores_and_alignments_are_those_of_what_is_shown(
         assert one.n_best[0].score == before.n_best[0].score
         log_prob = sum(before.n_best[0].token_log_probs)
         assert sum(one.n_best[0].token_log_probs) == pytest.approx(log_prob)
+
+
+def test_the_score_of_several_sentences_is_that_of_their_log_probabilities(
+    translator: Translator, terms: Path
+) -> None:
+    texts = [" ".join(TEXTS[:2]), " ".join(TEXTS[1:3])]
+    alpha = translator.settings.decoding.length_penalty
+    plain = translator.translate_fully(texts)
+    for one, before in zip(translator.translate_fully(texts, glossary=terms), plain, strict=True):
+        [best] = one.n_best
+        log_prob = sum(before.n_best[0].token_log_probs)
+        assert len(best.ids) != len(before.n_best[0].ids), "else the score is the same anyway"
+        assert sum(best.token_log_probs) == pytest.approx(log_prob)
+        assert best.score == pytest.approx(log_prob / float(penalty(len(best.ids) + 2, alpha)))
+
+
+def test_alternatives_do_not_put_a_sentence_without_its_term_first_where_several_stand_together(
+    translator: Translator, tmp_path: Path
+) -> None:
+    file = tmp_path / "terms.tsv"
+    file.write_text("dog\t小狗\nbook\t书本\nbird\t小鸟\n", encoding="utf-8")
+    how = {"beam": 8, "n_best": 6, "glossary": file}
+    each = ["The dog likes the book.", "The bird reads the dog.", "The dog reads the book."]
+    alone = translator.translate(each, **how)
+    assert all("小狗" in text for text in alone), "else nothing is shown"
+    assert translator.translate(" ".join(each), **how) == "".join(alone)
 
 
 def test_terms_stand_in_each_sentence_and_codes_where_they_were(

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from headway.commands.arguments import Unread, apart, option_names, plain, ready, say
 from headway.commands.lines import chunks_of
-from headway.commands.translate_options import TranslateOptions
+from headway.commands.translate_options import OF_SHARDS, TranslateOptions
 from headway.core.disk import whole_text
 from headway.core.lines import check_file
 from headway.operations.locks import only_writer_of_file
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 MOST_TOLD = 3
 """Doubtful lines of which it is said why, where nobody types them."""
-
 
 NOTHING_TOLD = TranslateOptions()
 
@@ -82,7 +81,8 @@ def beyond_a_model(told: TranslateOptions) -> bool:
     return any((
         told.overwrite, told.in_place, told.memory, told.fuzzy_from, told.glossary, told.report,
         told.leave_below, told.no_own_memory, told.onto, told.as_, told.keep_going,
-        told.source_language, told.target_language, told.shards, told.part, told.on,
+        told.source_language, told.target_language,
+        *(vars(told)[one] != vars(NOTHING_TOLD)[one] for one in OF_SHARDS),
     ))  # fmt: skip
 
 

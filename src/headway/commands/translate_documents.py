@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway.commands.arguments import plain, say
 from headway.commands.stages import Stages
-from headway.commands.translate_options import PARTIAL, TranslateOptions
+from headway.commands.translate_options import OF_SHARDS, PARTIAL, TranslateOptions
 from headway.core.errors import ConfigError
 from headway.core.lines import shown
 from headway.core.run_folder import RunFolder
@@ -100,7 +100,7 @@ def translate_beyond_lines(
         DataError: as `fill_files`.
         KeyboardInterrupt: what was done is kept, and it is said how to go on.
     """
-    if told.shards or told.part or told.on:
+    if any(vars(told)[one] != vars(TranslateOptions())[one] for one in OF_SHARDS):
         from headway.commands.translate_shards import translate_shards
 
         return translate_shards(run, names, told, ready)
@@ -124,7 +124,14 @@ def translate_beyond_lines(
             "a RUN translates, or a --memory alone; got neither. Try: headway translate --help"
         )
     own = not (told.no_own_memory or told.overwrite or lines)
-    aids = FlowOptions(memory, told.fuzzy_from, told.glossary, told.leave_below, own, told.codes)
+    if told.fuzzy_from is not None and not (memory or own):
+        raise ConfigError(
+            f"--fuzzy-from takes near matches of a memory; got {told.fuzzy_from} and no --memory. "
+            "Name one, or leave --fuzzy-from out."
+        )
+    aids = FlowOptions(
+        memory, told.fuzzy_from, told.glossary, told.leave_below, own, told.codes, told.tag
+    )
     direction = LanguagePair(told.source_language, told.target_language)
     if not lines or run is None:
         return translate_files(run, names, told, aids, ready)

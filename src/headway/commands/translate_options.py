@@ -10,6 +10,7 @@ FILLED_IN = group("Files that are filled in", 1)
 SEARCH = group("Search", 2)
 SHOWN = group("What is shown", 3)
 MANY = group("Files of any size, in shards", 4)
+OF_SHARDS = ("shards", "shard_lines", "processes", "part", "on", "price_per_hour")
 PARTIAL = 3
 """Exit status where some files could not be translated, and were left out."""
 

@@ -68,7 +68,8 @@ def translate_files(
     wanted = FillOptions(
         direction=direction, **{k: v for k, v in given.items() if k in _FILL_OPTIONS}
     )
-    aids = FlowOptions(own=not wanted.overwrite, **{k: v for k, v in given.items() if k in _AIDS})
+    own = not wanted.overwrite
+    aids = FlowOptions(own=own, tag=tag, **{k: v for k, v in given.items() if k in _AIDS})
 
     def ready() -> "tuple[Translator, dict[str, Any]]":
         from headway.translator import Translator

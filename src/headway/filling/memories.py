@@ -9,6 +9,7 @@ from headway.core.config import build
 from headway.core.errors import HeadwayError
 from headway.core.lines import shown
 from headway.corpora.corpus import directions, read_pairs
+from headway.corpora.mixing import chosen_tag
 from headway.languages.codes import Languages, same_language
 from headway.localization.memory.building import cached_memory, cached_memory_of_pairs, own_memory
 from headway.localization.memory.memory import SHOWN_FROM, Memories, Memory
@@ -32,11 +33,13 @@ def memories_for(
     say: Say,
     progress: Progress,
     pairs: Sequence[tuple[Path, Path]] = (),
+    tag: str | None = None,
 ) -> Memories | None:
     """What is known, the nearest first; None for nothing.
 
     `files` are to be filled in: their own translations and the run's training pairs are looked up
-    with those that are `named`. `pairs` are files of one language with their translations so far.
+    with those that are `named`. `pairs` are files of one language with their translations so far,
+    `tag` is what is asked for.
     Raises DataError: a memory cannot be read, or is in other languages.
     """
     found: list[Memory] = []
@@ -48,17 +51,22 @@ def memories_for(
         n_units = len(found[-1])
         say(f"headway: the memory has {n_units:,} unit{'s' * (n_units != 1)} ({names})")
     if files and run is not None:
-        found += training_memories(run, wanted, say)
+        found += training_memories(run, wanted, say, tag)
     held = [memory for memory in found if len(memory)]
     return Memories(held, min(SHOWN_FROM, fuzzy_from or SHOWN_FROM)) if held else None
 
 
-def training_memories(run: Path, wanted: Languages, say: Say) -> Iterator[Memory]:
-    """What the run was trained on in this direction, where its files are still there."""
+def training_memories(
+    run: Path, wanted: Languages, say: Say, tag: str | None = None
+) -> Iterator[Memory]:
+    """What the run was trained on in this direction and with the tag that is taken (of `tag`, see
+    `chosen_tag`), where its files are still there: another tag's are in another language, or way
+    of saying."""
     both = wanted.source_language, wanted.target_language
     try:
         folder = open_folder(run)
-        corpus = build(TranslationData, folder.settings().get("data", {}), section="data").corpus()
+        data = build(TranslationData, folder.settings().get("data", {}), section="data")
+        corpus, tag = data.corpus(), chosen_tag(tag, data.tags)
         n_bytes = sum(path.stat().st_size for path in corpus.files)
         if n_bytes > TRAINING_BYTES or why_not_read(folder, corpus.files):
             return
@@ -67,7 +75,8 @@ def training_memories(run: Path, wanted: Languages, say: Say) -> Iterator[Memory
         return
     for part in corpus.parts:
         sides = zip(spoken[part.name], both, strict=True)
-        if all(not code or not other or same_language(code, other) for code, other in sides):
+        fits = all(not code or not other or same_language(code, other) for code, other in sides)
+        if fits and part.use.tag == tag:
             alone = corpus.alone(part)
             states = [(str(p), p.stat().st_size, p.stat().st_mtime_ns) for p in alone.files]
             key = {"pairs": states, "languages": both}

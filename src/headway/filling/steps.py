@@ -34,6 +34,8 @@ class FlowOptions:
     """What is translated in the files already is a memory, too; so are the run's training pairs."""
     codes: tuple[Path, ...] = ()
     """Patterns of codes that the translator was given."""
+    tag: str | None = None
+    """Which of the run's tags is asked for; the pairs of others are no memory."""
 
     def __post_init__(self) -> None:
         if self.fuzzy_from is not None and not 50 <= self.fuzzy_from <= 100:
@@ -63,11 +65,11 @@ def filler(
 ) -> Filler:
     """Everything that fills in files; what cannot be read is refused before the model is loaded.
 
-    Without a run that is a memory, in the languages of the first file where none are given. Raises
-    UserError: a memory or a glossary cannot be read, or the run cannot do what is asked.
+    Without a run that is a memory. Where neither the call nor the run says the languages, the first
+    file that does says them. Raises UserError: a memory or a glossary cannot be read, or the run
+    cannot do what is asked.
     """
-    if run is None:
-        wanted = _languages(wanted, files)
+    wanted = _languages(wanted, files)
     memory: MemoryLookup | None = None
     if aids.memory or (files and aids.own):
         from headway.filling.memories import memories_for
@@ -75,7 +77,9 @@ def filler(
         own = [file.job.file for file in files] if aids.own else []
         jobs = [file.job for file in files] if aids.own else []
         begun = [(job.file, job.onto) for job in jobs if job.onto is not None]
-        memory = memories_for(run, own, aids.memory, wanted, aids.fuzzy_from, say, progress, begun)
+        memory = memories_for(
+            run, own, aids.memory, wanted, aids.fuzzy_from, say, progress, begun, aids.tag
+        )
     if run is None:
         if aids.glossary or aids.leave_below is not None or aids.codes:
             raise ConfigError(

@@ -3,6 +3,7 @@ too."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -93,16 +94,17 @@ def combined(
 
     Sub-words and alignments follow each other; the log-probabilities of all end markers are added
     up in the last one, so that they are still one more than the sub-words. The score is the sum of
-    log-probabilities divided by the length penalty (exponent `alpha`) of the whole. The n best are
-    those whose parts' scores have the highest sums; a translation whose codes are complete comes
-    before any other.
+    log-probabilities divided by the length penalty (exponent `alpha`) of the whole. The best is
+    made of each part's best, the others are those whose parts' scores have the highest sums; a
+    translation whose codes are complete comes before any other.
     """
     translations = [part for part in parts if isinstance(part, Translation)]
     picks: list[tuple[Alternative, ...]] = [()]
     for translation in translations:
         if translation.n_best:
             longer = [(*pick, one) for pick in picks for one in translation.n_best]
-            picks = sorted(longer, key=_rank)[:n_best]
+            # a part's best may have a lower score than others: it has terms, or most is like it
+            picks = sorted(longer, key=partial(_rank, best=longer[0]))[:n_best]
     worded = [part for part in parts if isinstance(part, str) or part.n_best]
     starts = [0]
     for translation in translations:
@@ -117,9 +119,9 @@ def combined(
     )
 
 
-def _rank(pick: Sequence[Alternative]) -> tuple[int, float]:
+def _rank(pick: Sequence[Alternative], best: object) -> tuple[int, bool, float]:
     incomplete = sum(not one.codes_complete for one in pick)
-    return incomplete, -sum(one.score for one in pick)
+    return incomplete, pick is not best, -sum(one.score for one in pick)
 
 
 def _joined(
@@ -146,7 +148,11 @@ def _joined(
             ends += one.token_log_probs[-1]
     if log_probs or ends:
         log_probs.append(ends)
-    total = sum(one.score * float(penalty(len(one.ids) + 1, alpha)) for one in pick)
+    total = sum(
+        # of one with terms the score is that of what was there before, which had other sub-words
+        sum(one.token_log_probs) or one.score * float(penalty(len(one.ids) + 1, alpha))
+        for one in pick
+    )
     return Alternative(
         target=with_spaces(parts, [one.target for one in pick]),
         score=total / float(penalty(len(ids) + len(pick), alpha)),
