@@ -76,6 +76,12 @@ class TunedPairs(Pairs):
         """There are tags of the parent's to be kept, and shares to be told."""
         return False
 
+    @property
+    def unlearned(self) -> slice:  # type: ignore[override]
+        """What is like a correction may be among what the parent learned from."""
+        last = len(self.prepared.valid) - self.n_like
+        return slice(self.n_new_valid if self.learned else 0, last)
+
     def record(self) -> dict[str, Any]:
         """What data.json says."""
         known = self.new.record()
