@@ -104,7 +104,9 @@ def test_outputs_stand_side_by_side_with_what_was_wanted(folder):
 
 def test_other_files_and_tags_are_refused(folder):
     runs = [str(folder / name) for name in ("good", "poor")]
+    (folder / "both.tsv").write_text("sea|city\tship street\n", encoding="utf-8")
     for flags, wanted in (
+        (("--corpus", str(folder / "both.tsv")), "both.tsv has sea, city. Leave that line out"),
         (("--source", "x"), "runs that label are compared on --corpus F; got --source"),
         (("--tag", "x"), "got --tag"),
         (("--corpus", str(folder / "none.tsv")), "none.tsv"),
