@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from everyday_run import command
-from labelled import labelled, train, write_labelled
+from labelled import FLAGS, labelled, train, write_labelled
 from sklearn.metrics import accuracy_score, f1_score
 from topics import TOPICS
 
@@ -164,6 +164,25 @@ def test_what_is_held_out_beside_its_like_is_said(tmp_path):
     file.write_text("".join(f"{label}\t{text}\n" for label, text in rows), encoding="utf-8")
     said = train(file, tmp_path / "run", "--seed=1", model_type="bag").err
     assert f"WARNING: {n} texts to validate on are among those to learn from" in said
+
+
+def test_what_a_parent_has_learned_of_what_is_validated_on_is_said(run, tmp_path):
+    same, new = (write_labelled(tmp_path / f"{n}.tsv", 200, seed=n) for n in (1, 2))
+    short = ("--training.max-steps=1", "--training.average=1", f"--init-from={run}")
+    said = f"WARNING: {run} has learned from {same}, and so, maybe, what this run is validated on"
+    for name, corpora, flags in (
+        ("beside", (same, new), ()),
+        ("other", (same,), ("--seed=7",)),
+        ("named", (new,), ("--valid-corpus", str(same))),
+    ):
+        corpus = "--corpus", *map(str, corpora), "--out", str(tmp_path / name)
+        done = command("train", "--task", "classification", *corpus, *FLAGS, *short, *flags)
+        assert done.status == 0, done.err
+        assert said in done.err
+    for name, corpus, flags in (("new", new, ()), ("own", same, ("--valid-corpus", str(new)))):
+        assert "has learned from" not in train(corpus, tmp_path / name, *short, *flags).err
+    before = RunFolder(run).settings()["data"]["corpus"]
+    assert "has learned from" not in train(Path(*before), tmp_path / "again", *short).err
 
 
 # -- use --------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def read(settings: Settings, known: Any, say: Say) -> LabelledData:
         rows, valid = held_out(rows, seed, "labelled texts", [row.labels for row in rows])
         say(f"{len(valid):,} of {len(rows) + len(valid):,} texts are held out to validate on")
     texts = [row.text for row in rows]
-    say_repeated(texts, [row.text for row in valid], "texts", say)
+    say_repeated("texts", say, texts, [row.text for row in valid])
     tokens, facts = getattr(known, "tokens", known), getattr(known, "facts", {})
     if known is None:
         text = whole_words(settings.text, texts, say)

@@ -77,8 +77,7 @@ def read(settings: Settings, known: Classes | Any | None, say: Say) -> LabelledD
     rows, valid = (examples(some, files.only, labels, shape) for some in (sources, beside))
     if not valid:
         rows, valid = held_out(rows, settings.runtime.seed, "pictures")
-    pixels = ([one.input.tobytes() for one in some] for some in (rows, valid))
-    say_repeated(*pixels, "pictures", say)
+    say_repeated("pictures", say, *([one.input.tobytes() for one in s] for s in (rows, valid)))
     mean, deviation = (parent.mean, parent.deviation) if parent else statistics(rows)
     return LabelledData(
         Classes(labels, tuple(shape), mean, deviation),

@@ -124,10 +124,10 @@ def tokens_of(
     return found, {"unit": unit.unit, "segmenter": unit.segmenter}
 
 
-def say_repeated(train: Iterable[Hashable], valid: Iterable[Hashable], what: str, say: Say) -> None:
-    """How many different of `what` are validated on and learned from, if any are: files name them
-    twice, or were held out beside their like."""
-    if n_same := len({*train} & {*valid}):
+def say_repeated(what: str, say: Say, *sets: Iterable[Hashable]) -> None:
+    """How many different of `what` are in both `sets`, learned from and validated on, if any are:
+    files name them twice, or were held out beside their like."""
+    if n_same := len(set[Hashable].intersection(*map(set, sets))):
         say(
             f"WARNING: {n_same:,} {what} to validate on are among those to learn from as well: "
             "scores are too high"

@@ -46,7 +46,7 @@ def read(settings: Settings, known: LabelledVocabulary | Any | None, say: Say) -
     if len(labels) < 2:
         raise DataError(f"there are two tags or more; all tokens have {labels[0]!r}. Add more.")
     train, kept = (whole[:n], whole[n:]) if valid else held_out(whole, seed, "tagged sentences")
-    say_repeated(*([(*one.tokens,) for one in some] for some in (train, kept)), "sentences", say)
+    say_repeated("sentences", say, *([(*one.tokens,) for one in some] for some in (train, kept)))
     facts: dict[str, Any] = {"scheme": scheme, "kinds": kinds, "spaced": spaced(train)}
     tokens: Any = getattr(known, "tokens", known)
     if tokens is None:

@@ -61,7 +61,8 @@ def measure(
     `readings` are of each part that was read at once: of a text the least sure one counts.
     `targets` are the texts; `tags` may stand in front of the sources. What was learned is left out.
     """
-    rows, readings, targets = (some[data.unlearned] for some in (rows, readings, targets))
+    unseen = data.unlearned
+    rows, readings, targets = rows[unseen], readings[unseen], targets[unseen]
     held, norms = _of_training(data, languages, tags)
     letters = sum(share for name, share in held.scripts.items() if name in UNSPACED_SCRIPTS)
     least = GOOD_CHRF_WITHOUT_SPACES if letters > 0.5 else GOOD_CHRF
