@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from everyday_run import command
-from labelled import labelled, train, write_labelled
+from labelled import FLAGS, labelled, train, write_labelled
 from sklearn.metrics import accuracy_score, f1_score
 from topics import TOPICS
 
@@ -19,6 +19,7 @@ from headway.classification.predicting import TextClassifier
 from headway.classification.reading import ClassifiedFiles
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import SpecialIds
+from headway.labelling.data import held_out
 from headway.labelling.task import Example
 from headway.labelling.vocabulary import LabelledVocabulary
 from headway.tokenizers.words import Words
@@ -152,6 +153,38 @@ def test_what_is_in_both_files_is_said(tmp_path):
     assert "WARNING: 20 texts to validate on are among those to learn from" in said
 
 
+def test_what_is_held_out_beside_its_like_is_said(tmp_path):
+    """Each text is there twice: all that is held out is learned, but where both are held out."""
+    rows = labelled(40) * 2
+    kinds = [label for label, _ in rows]
+    train_, valid = held_out(rows, 1, "texts", kinds)
+    n = len({*train_} & {*valid})
+    assert n > 4
+    file = tmp_path / "train.tsv"
+    file.write_text("".join(f"{label}\t{text}\n" for label, text in rows), encoding="utf-8")
+    said = train(file, tmp_path / "run", "--seed=1", model_type="bag").err
+    assert f"WARNING: {n} texts to validate on are among those to learn from" in said
+
+
+def test_what_a_parent_has_learned_of_what_is_validated_on_is_said(run, tmp_path):
+    same, new = (write_labelled(tmp_path / f"{n}.tsv", 200, seed=n) for n in (1, 2))
+    short = ("--training.max-steps=1", "--training.average=1", f"--init-from={run}")
+    said = f"WARNING: {run} has learned from {same}, and so, maybe, what this run is validated on"
+    for name, corpora, flags in (
+        ("beside", (same, new), ()),
+        ("other", (same,), ("--seed=7",)),
+        ("named", (new,), ("--valid-corpus", str(same))),
+    ):
+        corpus = "--corpus", *map(str, corpora), "--out", str(tmp_path / name)
+        done = command("train", "--task", "classification", *corpus, *FLAGS, *short, *flags)
+        assert done.status == 0, done.err
+        assert said in done.err
+    for name, corpus, flags in (("new", new, ()), ("own", same, ("--valid-corpus", str(new)))):
+        assert "has learned from" not in train(corpus, tmp_path / name, *short, *flags).err
+    before = RunFolder(run).settings()["data"]["corpus"]
+    assert "has learned from" not in train(Path(*before), tmp_path / "again", *short).err
+
+
 # -- use --------------------------------------------------------------------------------------
 
 
@@ -262,7 +295,12 @@ def write_texts(folder: Path, rows: list[list[str]]) -> Path:
 def test_evaluation_refuses_what_it_cannot_score(run, tmp_path):
     unknown = tmp_path / "unknown.tsv"
     unknown.write_text("sea\tship\nland\ttree\n", encoding="utf-8")
+    both, none = tmp_path / "both.tsv", tmp_path / "none.jsonl"
+    both.write_text("sea\tship\nsea|city\tship street\n", encoding="utf-8")
+    none.write_text('{"label": [], "text": "ship"}\n', encoding="utf-8")
     for arguments, why in (
+        ((str(run), "--corpus", str(both)), "both.tsv has sea, city. Leave that line out"),
+        ((str(run), "--corpus", str(none)), "none.jsonl has none. Leave that line out"),
         ((str(run), "--corpus", str(unknown)), "has 'land', which is none of city, fruit"),
         ((str(run),), "--corpus is what runs that label are scored on; got none"),
         ((str(run), "--corpus", str(unknown), "--lowercase"), "got --lowercase as well"),

@@ -49,6 +49,16 @@ def run(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+def test_pictures_that_are_learned_from_and_validated_on_are_said(tmp_path):
+    learned, held = ({one.tobytes() for one in drawn(n, 12, 1)[0]} for n in (30, 20))
+    files = [write_idx(tmp_path / str(n), n=n) for n in (30, 20)]
+    flags = ("--training.max-steps=1", "--valid-corpus", str(files[1]))
+    said = train(tmp_path / "run", files[0], *flags).err
+    n = len(learned & held)
+    assert n > 1
+    assert f"WARNING: {n} pictures to validate on are among those to learn from" in said
+
+
 def test_a_run_learns_and_is_scored_with_its_confusions(run, test_set):
     evaluated = command("evaluate", str(run), "--corpus", str(test_set), "--json")
     assert evaluated.status == 0, evaluated.err

@@ -78,6 +78,19 @@ def test_without_files_to_validate_on_the_examples_are_those_held_out(folder):
     assert place == "the texts held out of renamed.tsv"
 
 
+def test_a_test_file_that_was_learned_from_is_said_by_name_and_by_content(folder):
+    copy = shutil.copy(folder / "train.tsv", folder / "copied.tsv")
+    for file in (folder / "train.tsv", copy, folder / "valid.tsv"):
+        said = command("evaluate", str(folder / "good"), "--corpus", str(file)).err
+        assert f"{folder / 'good'} was trained with {file}, to learn from or to be" in said
+    assert command("evaluate", str(folder / "good"), "--corpus", str(folder / "test.tsv")).err == ""
+    notes = compared(folder, "good", "other", "train.tsv")["notes"]
+    assert [note for note in notes if "was trained with" in note] == [
+        f"{folder / 'good'} was trained with {folder / 'train.tsv'}, to learn from or to be "
+        "validated on: what it scores there tells nothing of other text."
+    ]
+
+
 def test_identical_runs_differ_by_chance_alone(folder):
     for ranking in compared(folder, "good", "same", "test.tsv")["rankings"]:
         assert ranking["places"][1]["behind"] == 0
@@ -104,7 +117,9 @@ def test_outputs_stand_side_by_side_with_what_was_wanted(folder):
 
 def test_other_files_and_tags_are_refused(folder):
     runs = [str(folder / name) for name in ("good", "poor")]
+    (folder / "both.tsv").write_text("sea|city\tship street\n", encoding="utf-8")
     for flags, wanted in (
+        (("--corpus", str(folder / "both.tsv")), "both.tsv has sea, city. Leave that line out"),
         (("--source", "x"), "runs that label are compared on --corpus F; got --source"),
         (("--tag", "x"), "got --tag"),
         (("--corpus", str(folder / "none.tsv")), "none.tsv"),

@@ -174,6 +174,15 @@ def test_a_run_that_went_on_is_measured_on_what_it_was_validated_on(run, child):
     assert tags_of(found, both) == tags_of(before, both)
 
 
+def test_what_it_has_learned_of_the_sentences_that_it_is_measured_on_is_said(run, child):
+    found = entrant(ComparisonRequest(child, {}, print))
+    [note] = found.notes(found.rows)
+    assert f"10 of the {len(found.rows)} sentences were learned from by {child}" in note
+    assert not found.notes(found.rows[10:])
+    before = entrant(ComparisonRequest(run, {}, print))
+    assert not before.notes(before.rows)
+
+
 def test_what_a_run_that_went_on_held_is_measured_again_alike(child):
     written = json.loads(RunFolder(child).checks.read_text(encoding="utf-8"))
     again = json.loads(json.dumps(measured_again(child, print).as_dict()))

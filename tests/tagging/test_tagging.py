@@ -63,6 +63,12 @@ def chinese(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+def test_sentences_that_are_held_out_beside_their_like_are_said(tmp_path):
+    corpus = write_tagged(tmp_path / "train.conll", sentences(30) * 2, "BIOES")
+    said = train(tmp_path / "run", corpus, steps=2).err
+    assert "sentences to validate on are among those to learn from as well" in said
+
+
 def test_tokens_that_a_parent_does_not_know_are_said(chinese, tmp_path):
     corpus = write_tagged(tmp_path / "english.conll", sentences(30), "BILOU")
     done = train(tmp_path / "run", corpus, "--init-from", str(chinese), steps=2)

@@ -15,8 +15,10 @@ from headway.core.run_folder import RunFolder
 from headway.core.search import decode_all
 from headway.core.subwords import Subwords
 from headway.demo import generate
+from headway.localization.checks.output_checks import ModelEvidence
 from headway.runs.settings import Settings
 from headway.translation import run_data, tuning_corrections, tuning_data
+from headway.translation.measuring import measure
 from headway.translation.replacements import Correction, Replacement
 from headway.translation.spec import SPEC
 from headway.translation.tuning import CorrectionUptake, TuningTask
@@ -126,6 +128,27 @@ def test_what_is_measured_on_holds_also_what_no_replacement_explains(parent):
     _, like = unsure.like(old.valid_rows()[:0], np.arange(len(old.prepared.train)))
     assert np.intersect1d(like, part).size
     assert np.intersect1d(like, rest).size
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_confidences_are_measured_on_what_no_run_has_learned(parent, fix, tmp_path, few):
+    """All that was learned is translated as its reference, all else into nothing that is meant."""
+    if few:
+        fix = tmp_path / "few.tsv"
+        fix.write_text("".join(f"{s}\t{t}\n" for s, t in generate(8, seed=99)), encoding="utf-8")
+    found = read(parent, fix)
+    before = run_data.pairs_of(parent / "run", found.vocabulary).prepared.train
+    stores = (before, found.prepared.train)
+    learned = {one["source"][i].tobytes() for one in stores for i in range(len(one))}
+    rows, valid = found.valid_rows(), found.prepared.valid
+    known = [valid["source"][row].tobytes() in learned for row in rows]
+    both = zip(known, found.prepared.valid_texts, strict=True)
+    written = [text if one else "?" for one, (_, text) in both]
+    readings = [[ModelEvidence(["a", "b"], [-1.0, -2.0])]] * len(rows)
+    trust = measure(found, ("en", "zh"), rows, readings, written).trust
+    assert any(known)
+    assert (trust.good, trust.sentences > 0) == (0.0, True)
+    assert trust.sentences == known.count(False) or not few
 
 
 def test_what_is_taken_up_is_counted_and_told(parent, fix):

@@ -11,6 +11,7 @@ from everyday_run import command, left_behind, train, write_corpus
 
 from headway.core.config import merge
 from headway.core.errors import DataError
+from headway.core.rows import SIDES
 from headway.core.run_folder import RunFolder
 from headway.core.search import decode_all
 from headway.core.subwords import Subwords
@@ -18,7 +19,7 @@ from headway.demo import generate
 from headway.runs.settings import Settings
 from headway.translation import tuning_data
 from headway.translation.pairs import Pairs
-from headway.translation.run_data import missing
+from headway.translation.run_data import missing, pairs_of
 from headway.translation.spec import SPEC
 from headway.translation.tuning import TIE, TuningTask
 from headway.translation.tuning_data import TunedPairs
@@ -97,6 +98,25 @@ def test_where_the_old_file_is_among_the_new_nothing_validated_on_is_learned(par
         held = {valid[side][i].tobytes() for i in range(len(valid))}
         assert not held & set(texts(found, side))
     assert len(valid) > found.n_new_valid
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_the_parent_has_learned_of_the_new_pairs_for_validation_is_said(parent, own, seed):
+    """Its own pairs among the new ones; by the same seed it had held out the same."""
+    both = [(parent / f"train.{side}").read_text("utf-8").splitlines() for side in ("en", "zh")]
+    own.write_text("".join(f"{s}\t{t}\n" for s, t in zip(*both, strict=True)), encoding="utf-8")
+    before, said = RunFolder(parent / "run"), list[str]()
+    given = {"pairs": [str(own)], "old_run": str(before.path), "source": [], "target": []}
+    sections = merge(before.settings(), {"data": given, "runtime": {"seed": seed}})
+    subwords = Subwords.load(before.tokenizer)
+    found = tuning_data.read(Settings.of(sections, SPEC), subwords, said.append)
+    assert isinstance(found, TunedPairs)
+    store = pairs_of(before.path, subwords).prepared.train
+    learned = {tuple(subwords.decode(store[side][i]) for side in SIDES) for i in range(len(store))}
+    held = found.prepared.valid_texts[: found.n_new_valid]
+    n = sum(pair in learned for pair in held)
+    warned = f"WARNING: {n} of {len(held)} new pairs for validation are among"
+    assert any(one.startswith(warned) for one in said) == (n > 0) == (seed == 2)
 
 
 def test_few_new_pairs_are_all_learned_and_validated_on_beside_the_parents(parent, tmp_path):

@@ -8,7 +8,13 @@ import numpy as np
 from jaxtyping import Float
 
 from headway.classification.criterion import AT_ONCE, probabilities, scored
-from headway.classification.reading import SEVERAL, read_labelled, read_texts, refuse_unknown
+from headway.classification.reading import (
+    SEVERAL,
+    read_labelled,
+    read_texts,
+    refuse_several,
+    refuse_unknown,
+)
 from headway.classification.spec import SPEC, examples_of
 from headway.core.errors import DataError
 from headway.labelling.predictions import Answer, Asked, OpenedLabeller
@@ -68,9 +74,11 @@ class TextClassifier(OpenedLabeller):
 def evaluated(run: Path, files: Sequence[Path]) -> LabelScores:
     """How often a run is right on labelled files.
 
-    Raises DataError for a label that it does not know.
+    Raises DataError for a label that it does not know, and what `refuse_several` does.
     """
     settings, vocabulary, model, _ = TextClassifier.load(run).opened
     rows = read_labelled(files, settings.data)
     refuse_unknown(rows, vocabulary.labels, "texts that a run is scored on")
+    if not vocabulary.facts.get("several"):
+        refuse_several(rows)
     return scored(model, vocabulary, examples_of(rows, vocabulary, settings.data.max_length))

@@ -224,6 +224,18 @@ def refuse_unknown(rows: Sequence[LabelledText], labels: Sequence[str], what: st
                 )
 
 
+def refuse_several(rows: Sequence[LabelledText]) -> None:
+    """Raise DataError for a text without a label, or with several, of which a run that says one
+    label could be scored on the first alone."""
+    for row in rows:
+        if len(row.labels) != 1:
+            raise DataError(
+                "a run that learned one label of each text is scored on such texts; "
+                f"{row.place} has {shorten(', '.join(row.labels), 80) or 'none'}. Leave that line "
+                "out, or train on texts of several labels."
+            )
+
+
 def refuse_unreadable(sections: Any) -> None:
     """Raise ConfigError or DataError for a file that cannot be read, before anything else is."""
     from headway.core.config import build

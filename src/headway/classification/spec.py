@@ -21,6 +21,7 @@ from headway.labelling.data import (
     LabelledData,
     checksums_of,
     held_out,
+    say_repeated,
     say_unknown,
     tokens_of,
     whole_words,
@@ -50,12 +51,11 @@ def read(settings: Settings, known: Any, say: Say) -> LabelledData:
     labels = labels_of(rows, say)
     if valid:
         refuse_unknown(valid, labels, "texts to validate on")
-        if n_same := len({row.text for row in rows} & {row.text for row in valid}):
-            say(f"WARNING: {n_same:,} texts to validate on are among those to learn from as well")
     else:
         rows, valid = held_out(rows, seed, "labelled texts", [row.labels for row in rows])
         say(f"{len(valid):,} of {len(rows) + len(valid):,} texts are held out to validate on")
     texts = [row.text for row in rows]
+    say_repeated("texts", say, texts, [row.text for row in valid])
     tokens, facts = getattr(known, "tokens", known), getattr(known, "facts", {})
     if known is None:
         text = whole_words(settings.text, texts, say)

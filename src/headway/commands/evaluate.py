@@ -58,6 +58,12 @@ def evaluate(
         raise ConfigError(
             f"{next(iter(pictures))} is for runs that label; got {run or 'no run'}. Leave it out."
         )
+    files = [*(told.corpus or ()), *(told.reference or ()), *([told.source] if told.source else ())]
+    for one in (*runs, *behind):
+        from headway.study.compared_runs import trained_with
+
+        for sentence in trained_with(one, files):
+            say(f"headway: {sentence}")
     evaluate_with(list(runs), told)
 
 

@@ -26,7 +26,7 @@ from headway.images.reading import (
     label_order,
     labelled_source,
 )
-from headway.labelling.data import LabelledData, LabelledPlaces, held_out, sizes
+from headway.labelling.data import LabelledData, LabelledPlaces, held_out, say_repeated, sizes
 from headway.labelling.labeller import Labeller
 from headway.labelling.pooling import PoolingHead
 from headway.labelling.task import Example, ExamplesTask, Tensors
@@ -77,6 +77,7 @@ def read(settings: Settings, known: Classes | Any | None, say: Say) -> LabelledD
     rows, valid = (examples(some, files.only, labels, shape) for some in (sources, beside))
     if not valid:
         rows, valid = held_out(rows, settings.runtime.seed, "pictures")
+    say_repeated("pictures", say, *([one.input.tobytes() for one in s] for s in (rows, valid)))
     mean, deviation = (parent.mean, parent.deviation) if parent else statistics(rows)
     return LabelledData(
         Classes(labels, tuple(shape), mean, deviation),

@@ -1,7 +1,7 @@
 """Section [data] of what is labelled, and what uses share of reading it."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -122,6 +122,16 @@ def tokens_of(
         text, unit, lambda: map(unit.cut, texts), unlimited=False, seed=seed, say=say
     )
     return found, {"unit": unit.unit, "segmenter": unit.segmenter}
+
+
+def say_repeated(what: str, say: Say, *sets: Iterable[Hashable]) -> None:
+    """How many different of `what` are in both `sets`, learned from and validated on, if any are:
+    files name them twice, or were held out beside their like."""
+    if n_same := len(set[Hashable].intersection(*map(set, sets))):
+        say(
+            f"WARNING: {n_same:,} {what} to validate on are among those to learn from as well: "
+            "scores are too high"
+        )
 
 
 def say_unknown(examples: Sequence[Example], unknown: int, say: Say) -> None:

@@ -324,12 +324,33 @@ def begin_with(run: Run) -> None:
     found = beginning(fresh, brought, reinit, trainer.model)
     if found.drawn or found.unused:
         run.say(f"of {parent.folder.path}: {found}")
+    say_learned(run, parent)
     run.say(f"peak of the learning rate: {run.settings.training.learning_rate:.2g}")
     before = start_from(trainer, found.weights)
     others = "".join(f", {name} {value:.2f}" for name, value in before.others.items())
     run.say(
         f"before: {before.score_name.upper()} {before.score:.2f} on the validation data{others}"
     )
+
+
+def say_learned(run: Run, parent: Parent) -> None:
+    """Which files the parent learned from that a run of its task validates on, or holds examples
+    out of; where both hold out the same, it has not learned those."""
+    now, before = run.settings.data, parent.settings.data
+    same = parent.spec is run.spec and hasattr(now, "valid_corpus")
+    if not (same and parent.folder.data.exists()):
+        return
+    files, known = now.valid_corpus or now.corpus, parent.folder.record()["sha256"]
+    split = (now.corpus, now.valid_corpus, run.settings.runtime.seed)
+    if split == (before.corpus, (), parent.settings.runtime.seed):
+        return
+    learned = {known.get(str(path.absolute())) for path in before.corpus}
+    sums = {str(Path(name).absolute()): sum_ for name, sum_ in run.data.checksums.items()}
+    if seen := [str(path) for path in files if sums.get(str(path.absolute())) in learned]:
+        run.say(
+            f"WARNING: {parent.folder.path} has learned from {', '.join(seen)}, and so, maybe, "
+            "what this run is validated on: scores are too high. Give a --valid-corpus of its own"
+        )
 
 
 def start_from(trainer: Trainer[Any], weights: Mapping[str, Tensor]) -> Validation:

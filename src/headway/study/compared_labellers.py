@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from headway.classification.predicting import TextClassifier
-from headway.classification.reading import SEVERAL, read_labelled
+from headway.classification.reading import SEVERAL, read_labelled, refuse_several
 from headway.core.disk import checksum, digest
 from headway.core.errors import ConfigError, DataError
 from headway.labelling.data import held_out
@@ -35,6 +35,8 @@ def classifier(request: ComparisonRequest) -> Entrant:
 
     def read(files: Sequence[Path]) -> Rows:
         found = read_labelled(files, settings.data)
+        if not vocabulary.facts.get("several"):
+            refuse_several(found)
         return [(row.text, SEVERAL.join(row.labels)) for row in found]
 
     def begin(rows: Rows) -> Work:

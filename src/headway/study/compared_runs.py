@@ -6,7 +6,7 @@ others know of a task: how its runs are opened is `compare` in its table, and a 
 is still compared by what every run folder tells.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from headway.core.bleu import Counts, Scores, SentenceStatistics
+from headway.core.disk import checksum
 from headway.core.errors import DataError, RunError
 from headway.core.optimizer import saved_tensors
 from headway.core.run_folder import RunFolder
@@ -118,6 +119,22 @@ def refuse_changed(run: Path, checksums: Mapping[str, str]) -> None:
                 f"runs are compared on what they were validated on; {place} has changed since "
                 f"{run} was trained. Give a test set, or put the file back."
             )
+
+
+def trained_with(run: Path, files: Collection[Path]) -> list[str]:
+    """A sentence for each of these files, by name or by content, that a run learned from or was
+    validated on, as far as its data.json tells."""
+    try:
+        stored = open_folder(run).record()["sha256"]
+        known = {file for file in files if str(file.absolute()) in stored}
+        known |= {file for file in files if file.is_file() and checksum(file) in stored.values()}
+    except (OSError, RunError):  # others say so, where it matters
+        return []
+    return [
+        f"{run} was trained with {file}, to learn from or to be validated on: what it scores there "
+        "tells nothing of other text."
+        for file in sorted(known)
+    ]
 
 
 POINTS = 300

@@ -1,6 +1,6 @@
 """Translators in a comparison: they translate the same sentences."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -49,6 +49,8 @@ class TestData(NamedTuple):
 
     rows: Rows
     uses: Uses
+    learned: Collection[tuple[str, ...]] = ()
+    """Rows that the run, or its parent, has learned from."""
 
 
 def entrant(request: ComparisonRequest) -> Entrant:
@@ -83,7 +85,13 @@ def entrant(request: ComparisonRequest) -> Entrant:
         }
 
     def notes(rows: Rows) -> list[str]:
-        return [UNKNOWN] if any(held.uses[row].target_language is None for row in rows) else []
+        found = [UNKNOWN] if any(held.uses[row].target_language is None for row in rows) else []
+        if n := sum(row in held.learned for row in rows):
+            found.append(
+                f"{n:,} of the {len(rows):,} sentences were learned from by {request.run}, or its "
+                "parent: its new pairs were too few for some to be held out. Give test files."
+            )
+        return found
 
     return Entrant(
         model=translator.plain.model,  # type: ignore[arg-type]
@@ -166,7 +174,8 @@ def held_by(run: Path, translator: Translator, say: Say) -> TestData:
     refuse_changed(run, data.checksums)
     say(f"read the validation sentences of {run}")
     rows: Rows = [prepared.valid_texts[row] for row in scored]
-    return TestData(rows, dict(zip(rows, uses, strict=True)))
+    learned = {*rows} - {*rows[data.unlearned]}
+    return TestData(rows, dict(zip(rows, uses, strict=True)), learned)
 
 
 def work_of(translator: Translator, rows: Rows, uses: Uses) -> Work:

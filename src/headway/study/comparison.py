@@ -21,6 +21,7 @@ from headway.study.compared_runs import (
     RunResults,
     Work,
     model_size,
+    trained_with,
     training_record,
 )
 from headway.study.measuring import latency, timed
@@ -86,6 +87,8 @@ def compared(
     }
     if tag and not any(entrant.tag for entrant in entrants.values()):
         raise ConfigError(f"none of these runs reads tags; got --tag {tag}. Leave it out.")
+    given = [file for some in files.values() for file in some]
+    found["notes"] += [told for run in runs for told in trained_with(run, given)]
     measure(found, entrants, say, texts)
     return found
 

@@ -8,7 +8,14 @@ from textwrap import shorten
 from typing import Any
 
 from headway.core.errors import ConfigError, DataError
-from headway.labelling.data import LabelledData, checksums_of, held_out, say_unknown, tokens_of
+from headway.labelling.data import (
+    LabelledData,
+    checksums_of,
+    held_out,
+    say_repeated,
+    say_unknown,
+    tokens_of,
+)
 from headway.labelling.vocabulary import LabelledVocabulary
 from headway.languages.scripts import UNSPACED_SCRIPTS
 from headway.runs.settings import Settings
@@ -39,6 +46,7 @@ def read(settings: Settings, known: LabelledVocabulary | Any | None, say: Say) -
     if len(labels) < 2:
         raise DataError(f"there are two tags or more; all tokens have {labels[0]!r}. Add more.")
     train, kept = (whole[:n], whole[n:]) if valid else held_out(whole, seed, "tagged sentences")
+    say_repeated("sentences", say, *([(*one.tokens,) for one in some] for some in (train, kept)))
     facts: dict[str, Any] = {"scheme": scheme, "kinds": kinds, "spaced": spaced(train)}
     tokens: Any = getattr(known, "tokens", known)
     if tokens is None:

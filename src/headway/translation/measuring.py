@@ -59,14 +59,15 @@ def measure(
     """From training pairs, and from translations of these rows of the validation data.
 
     `readings` are of each part that was read at once: of a text the least sure one counts.
-    `targets` are the texts; `tags` may stand in front of the sources.
+    `targets` are the texts; `tags` may stand in front of the sources. What was learned is left out.
     """
+    unseen = data.unlearned
+    rows, readings, targets = rows[unseen], readings[unseen], targets[unseen]
     held, norms = _of_training(data, languages, tags)
     letters = sum(share for name, share in held.scripts.items() if name in UNSPACED_SCRIPTS)
     least = GOOD_CHRF_WITHOUT_SPACES if letters > 0.5 else GOOD_CHRF
     texts = [data.prepared.valid_texts[row] for row in rows]
-    counts = chrf_statistics(targets, [target for _, target in texts]).counts
-    good = np.asarray(chrf_formula(counts)) >= least
+    good = _by_sentence(targets, [target for _, target in texts]) >= least
     table = []
     seen: dict[str, list[float]] = {UNCOVERED: [], UNSURE: []}
     for parts, target, (source, _) in zip(readings, targets, texts, strict=True):
@@ -77,9 +78,7 @@ def measure(
             strengths.append(max(one[name].strength if name in one else 0.0 for one in signs))
     looked = good if good.sum() >= ENOUGH else np.ones(len(good), bool)
     for name, strengths in seen.items():
-        norms[name] = CheckBaseline.of(
-            [one for one, kept in zip(strengths, looked, strict=True) if kept]
-        )
+        norms[name] = CheckBaseline.of(np.array(strengths)[looked].tolist())
     return Measured(held, fitted(norms, np.array(table), good, least))
 
 
@@ -155,6 +154,4 @@ def told_apart(hypotheses: Sequence[str], references: Sequence[str]) -> float:
 
 
 def _by_sentence(hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
-    found = chrf_statistics(hypotheses, references)
-    scores: np.ndarray = found.formula(found.counts)
-    return scores
+    return np.asarray(chrf_formula(chrf_statistics(hypotheses, references).counts))

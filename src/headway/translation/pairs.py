@@ -107,6 +107,8 @@ class Pairs:
     prepared: Prepared
     glossary: tuple[Path, ...] = field(default=(), kw_only=True)
     """Files of terms that are kept with the vocabulary."""
+    unlearned = slice(None)
+    """Which of the validation pairs no run has learned from."""
 
     @property
     def vocabulary(self) -> Subwords:

@@ -14,6 +14,7 @@ from headway.core.rows import SIDES, Indices
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
 from headway.corpora.corpus import read_pairs
+from headway.corpora.in_memory import PairRows
 from headway.corpora.joined import JoinedRows, some_rows, texts_of, without
 from headway.corpora.prepared import Prepared, prepare_corpus
 from headway.corpora.weighted import RowWeights
@@ -75,6 +76,12 @@ class TunedPairs(Pairs):
     def plain(self) -> bool:
         """There are tags of the parent's to be kept, and shares to be told."""
         return False
+
+    @property
+    def unlearned(self) -> slice:  # type: ignore[override]
+        """What is like a correction may be among what the parent learned from."""
+        last = len(self.prepared.valid) - self.n_like
+        return slice(self.n_new_valid if self.learned else 0, last)
 
     def record(self) -> dict[str, Any]:
         """What data.json says."""
@@ -186,6 +193,11 @@ def with_old_pairs(
     usual = OLD_SHARE_OF_REVIEW if len(rows.changed) else OLD_SHARE
     wanted = usual if data.old_share == OLD_SHARE else data.old_share
     weights, share = _weighed(parts, wanted, often)
+    if not learned and (n_seen := _seen(first.valid, rows.new_valid, old, settings.runtime.seed)):
+        say(
+            f"WARNING: {n_seen:,} of {len(rows.new_valid):,} new pairs for validation are among "
+            f"those that {data.old_run} learned from: scores are too high"
+        )
     held = [(first, rows.new_valid), (parent, rows.old_valid)]
     texts = [(of.valid_texts[row], of.valid_uses[row]) for of, some in held for row in some]
     texts += [(_texts_of(old, int(row)), parent.valid_uses[0]) for row in rows.like]
@@ -241,6 +253,16 @@ def _rows(settings: Settings, new: Pairs, old: Pairs, taught: CorrectedParentPai
     held = np.concatenate([old_valid, like_valid])
     kept = np.setdiff1d(rows, changed)
     return _Rows(new_rows, changed, kept, new_valid, held, len(like_valid), like)
+
+
+def _seen(valid: PairRows, rows: Indices, old: Pairs, seed: int) -> int:
+    """How many validation pairs are training pairs of the parent, of which some are looked at."""
+    train = old.prepared.train
+    both = (valid, rows), (train, some_rows(len(train), MOST_OLD, seed))
+    held, learned = (
+        zip(*(texts_of(one, s, some) for s in SIDES), strict=True) for one, some in both
+    )
+    return len({*held} & {*learned})
 
 
 def _texts_of(old: Pairs, row: int) -> tuple[str, str]:
