@@ -14,7 +14,7 @@ from headway.translator import Translator
 
 LINES = [
     "I saw Tom in the USA.", "Tom and I don't know the house.", "He saw the house.",
-    "They don't know Tom.", "I know the USA and the house.",
+    "They don't know Tom.", "I know the USA and the house.", "I know 50% of the house, for 5 €.",
 ]  # fmt: skip
 
 
@@ -36,7 +36,7 @@ def test_words_have_the_letters_that_the_vocabulary_has_them_in(capitals, line) 
 
 @pytest.mark.parametrize(
     "text",
-    ["I saw TOM.", "", "USA", "SAW {N} TOM", "SEE THE_HOUSE", "THE 50% HOUSE", "我看见", "1, 2."],
+    ["I saw TOM.", "", "USA", "SAW {N} TOM", "SEE THE_HOUSE", "SEE %S TOM", "我看见", "1, 2."],
 )
 def test_other_texts_codes_and_known_abbreviations_stay(capitals, text) -> None:
     assert capitals.usual(text) == text

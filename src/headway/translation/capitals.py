@@ -9,7 +9,7 @@ from headway.languages.sentences import CODE
 from headway.translation.detailed import Translate, Translation
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_MAY_BE_CODE = re.compile(rf"""[^\w\s{CODE}.,;:!?…'’‘"“”„«»()/&–—¿¡-]|_""")
+_MAY_BE_CODE = re.compile(rf"""[^\w\s{CODE}%€£.,;:!?…'’‘"“”„«»()/&–—¿¡-]|_|%\w""")
 
 
 class InCapitals:
