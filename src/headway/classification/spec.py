@@ -52,7 +52,8 @@ def read(settings: Settings, known: Any, say: Say) -> LabelledData:
     if valid:
         refuse_unknown(valid, labels, "texts to validate on")
     else:
-        rows, valid = held_out(rows, seed, "labelled texts", [row.labels for row in rows])
+        inputs, kinds = [row.text for row in rows], [row.labels for row in rows]
+        rows, valid = held_out(rows, seed, "labelled texts", inputs, kinds)
         say(f"{len(valid):,} of {len(rows) + len(valid):,} texts are held out to validate on")
     texts = [row.text for row in rows]
     say_repeated("texts", say, texts, [row.text for row in valid])

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -76,8 +77,8 @@ def read(settings: Settings, known: Classes | Any | None, say: Say) -> LabelledD
     say(f"pictures are {shape.height} x {shape.width}, {colour}{several}")
     rows, valid = (examples(some, files.only, labels, shape) for some in (sources, beside))
     if not valid:
-        rows, valid = held_out(rows, settings.runtime.seed, "pictures")
-    say_repeated("pictures", say, *([one.input.tobytes() for one in s] for s in (rows, valid)))
+        rows, valid = held_out(rows, settings.runtime.seed, "pictures", pixels_of(rows))
+    say_repeated("pictures", say, pixels_of(rows), pixels_of(valid))
     mean, deviation = (parent.mean, parent.deviation) if parent else statistics(rows)
     return LabelledData(
         Classes(labels, tuple(shape), mean, deviation),
@@ -86,6 +87,11 @@ def read(settings: Settings, known: Classes | Any | None, say: Say) -> LabelledD
         {str(place): checksum_of(place) for place in (*files.corpus, *files.valid_corpus)},
         {name: counted(some, labels) for name, some in (("train", rows), ("valid", valid))},
     )
+
+
+def pixels_of(pictures: Sequence[Example]) -> list[bytes]:
+    """A digest of each as it is read."""
+    return [sha256(one.input.tobytes()).digest() for one in pictures]
 
 
 def classes_of(sources: Sequence[PictureSource], only: Sequence[str]) -> tuple[str, ...]:

@@ -120,7 +120,7 @@ def _own(
         if settings.data.valid_corpus:
             return place, texts
         return f"the texts held out of {place}", held_out(
-            texts, settings.runtime.seed, "texts", kinds
+            texts, settings.runtime.seed, "texts", texts, kinds
         )[1]
     except (ConfigError, DataError) as error:
         return str(error), []

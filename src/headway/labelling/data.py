@@ -86,10 +86,15 @@ class LabelledData:
 
 
 def held_out(
-    rows: Sequence[T], seed: int, what: str, kinds: Sequence[Any] | None = None
+    rows: Sequence[T],
+    seed: int,
+    what: str,
+    inputs: Sequence[Hashable],
+    kinds: Sequence[Any] | None = None,
 ) -> tuple[list[T], list[T]]:
     """Rows to learn from, and some at random to validate on; of each of their `kinds` the same
-    share, and none of one that is there once.
+    share, and none of one that is there once. None whose input, which is given of each, another has
+    too, as that would be learned from, unless all that were drawn are such.
 
     Raises DataError where there are under twenty of `what`.
     """
@@ -105,7 +110,9 @@ def held_out(
         counts, first = Counter(kinds), {kind: place for place, kind in enumerate(kinds)}
         order.sort(key=lambda place: first[kinds[place]])
         alone = {place for place in order if counts[kinds[place]] == 1}
-    chosen = {*order[every // 2 :: every]} - alone
+    n_same = Counter(inputs)
+    drawn = {*order[every // 2 :: every]} - alone
+    chosen = {place for place in drawn if n_same[inputs[place]] == 1} or drawn
     return (
         [row for i, row in enumerate(rows) if i not in chosen],
         [row for i, row in enumerate(rows) if i in chosen],

@@ -122,8 +122,8 @@ def _entrant(
     except (OSError, DataError) as error:
         raise DataError(f"{error} Or give a test set: --corpus F.") from None
     if not files and not data.valid_corpus:
-        kinds = kind and [*map(kind, rows)]
-        _, rows = held_out(rows, settings.runtime.seed, "examples", kinds)
+        inputs, kinds = [row[0] for row in rows], kind and [*map(kind, rows)]
+        _, rows = held_out(rows, settings.runtime.seed, "examples", inputs, kinds)
     return Entrant(
         model=model,
         rows=rows,

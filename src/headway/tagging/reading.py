@@ -45,8 +45,10 @@ def read(settings: Settings, known: LabelledVocabulary | Any | None, say: Say) -
         labels = [OUTSIDE, *(letter + end for end in ends for letter in SCHEMES[LEARNED])]
     if len(labels) < 2:
         raise DataError(f"there are two tags or more; all tokens have {labels[0]!r}. Add more.")
-    train, kept = (whole[:n], whole[n:]) if valid else held_out(whole, seed, "tagged sentences")
-    say_repeated("sentences", say, *([(*one.tokens,) for one in some] for some in (train, kept)))
+    train, kept = whole[:n], whole[n:]
+    if not valid:
+        train, kept = held_out(whole, seed, "tagged sentences", inputs_of(whole))
+    say_repeated("sentences", say, inputs_of(train), inputs_of(kept))
     facts: dict[str, Any] = {"scheme": scheme, "kinds": kinds, "spaced": spaced(train)}
     tokens: Any = getattr(known, "tokens", known)
     if tokens is None:
@@ -64,6 +66,11 @@ def read(settings: Settings, known: LabelledVocabulary | Any | None, say: Say) -
         for name, some in (("train", train), ("valid", kept))
     }
     return LabelledData(vocabulary, examples, held, checksums_of(files), counts)
+
+
+def inputs_of(sentences: Sequence[TaggedSentence]) -> list[str]:
+    """What is read of each."""
+    return [" ".join(one.tokens) for one in sentences]
 
 
 def converted(

@@ -1,0 +1,76 @@
+"""Examples that are held out, and what is learned from beside them."""
+
+import gzip
+from collections import Counter
+
+import numpy as np
+import pytest
+from drawn_pictures import drawn, idx_bytes
+from entities import PATTERNS, PEOPLE, PLACES
+from labelled import labelled
+
+from headway.classification.spec import SPEC as CLASSIFICATION
+from headway.images.spec import SPEC as IMAGES
+from headway.labelling.data import held_out
+from headway.runs.settings import Settings
+from headway.tagging.spec import SPEC as TAGGING
+
+
+def test_of_what_is_there_several_times_none_is_held_out():
+    inputs = [f"text {n % 150}" for n in range(240)]  # 90 of them twice
+    rows = list(enumerate(inputs))
+    train, valid = held_out(rows, 1, "texts", inputs)
+    assert sorted(train + valid) == rows
+    assert {text for _, text in valid}.isdisjoint(text for _, text in train)
+    _, drawn_of_all = held_out(rows, 1, "texts", range(240))
+    assert valid == [row for row in drawn_of_all if Counter(inputs)[row[1]] == 1] != drawn_of_all
+
+
+def written_texts(folder):
+    rows = [f"{label}\t{text}\n" for label, text in labelled(100)]
+    (folder / "a.tsv").write_text("".join(rows + rows[:50]), "utf-8")
+    return folder / "a.tsv"
+
+
+def written_sentences(folder):
+    names = [(pattern, who, where) for pattern in PATTERNS for who in PEOPLE for where in PLACES]
+    rows = ["".join(f"{word}\tO\n" for word in " ".join(one).split()) for one in names]
+    (folder / "a.conll").write_text("\n".join(rows + rows[:30] + ["end\tX\n"]), "utf-8")
+    return folder / "a.conll"
+
+
+def written_pictures(folder):
+    pictures, kinds = (np.concatenate([one, one[:40]]) for one in drawn(90))
+    for name, one in (("train-images-idx3", pictures), ("train-labels-idx1", kinds)):
+        (folder / f"{name}-ubyte.gz").write_bytes(gzip.compress(idx_bytes(one)))
+    return folder / "train-images-idx3-ubyte.gz"
+
+
+def read(spec, said, **data):
+    settings = Settings.of({"run": {"task": spec.name}, "data": data}, spec)
+    return spec.read(settings, None, said.append)
+
+
+@pytest.mark.parametrize(
+    ("spec", "written"),
+    [(CLASSIFICATION, written_texts), (TAGGING, written_sentences), (IMAGES, written_pictures)],
+)
+def test_what_is_validated_on_is_not_learned_from(spec, written, tmp_path):
+    said = list[str]()
+    data = read(spec, said, corpus=[str(written(tmp_path))])
+    train, valid = ({one.input.tobytes() for one in some} for some in (data.train, data.valid))
+    assert valid
+    assert not train & valid
+    assert not any("WARNING" in line for line in said)
+
+
+def test_what_is_learned_from_and_validated_on_is_said(tmp_path):
+    for spec, written in ((TAGGING, written_sentences), (IMAGES, written_pictures)):
+        said, places = list[str](), (tmp_path / f"{spec.name}-learned", tmp_path / spec.name)
+        for place in places:
+            place.mkdir()
+        learned, validated = ([str(written(place))] for place in places)
+        found = read(spec, said, corpus=learned, valid_corpus=validated)
+        n = len({one.input.tobytes() for one in found.valid})
+        what = {"tagging": "sentences", "images": "pictures"}[spec.name]
+        assert f"WARNING: {n:,} {what} to validate on are among those to learn from" in str(said)
