@@ -159,10 +159,11 @@ def test_a_label_that_was_not_learned_is_refused_with_its_line(tmp_path):
 
 def test_of_each_label_a_tenth_is_held_out_and_none_that_is_there_once():
     kinds = ["a"] * 200 + ["b"] * 20 + ["c"]
-    train, valid = held_out([*enumerate(kinds)], 3, "texts", kinds)
+    rows = [*enumerate(kinds)]
+    train, valid = held_out(rows, 3, "texts", rows, kinds)
     assert Counter(kind for _, kind in valid) == {"a": 20, "b": 2}
-    assert sorted(train + valid) == [*enumerate(kinds)]
-    again = held_out([*enumerate(kinds)], 3, "texts", kinds)[1]
-    assert again == valid != held_out([*enumerate(kinds)], 4, "texts", kinds)[1]
+    assert sorted(train + valid) == rows
+    again = held_out(rows, 3, "texts", rows, kinds)[1]
+    assert again == valid != held_out(rows, 4, "texts", rows, kinds)[1]
     with pytest.raises(DataError, match="needs 20 texts"):
-        held_out([1] * 19, 1, "texts")
+        held_out([1] * 19, 1, "texts", range(19))

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from everyday_run import command, write_corpus
 
+from headway.core.dataset import PairsSettings, prepare_in_memory
 from headway.core.errors import ConfigError, DataError, RunError
 from headway.core.run_folder import RunFolder
+from headway.core.subwords import TextSettings
 from headway.core.tensor_files import load_tensors
-from headway.core.train import train
+from headway.core.train import TranslationSettings, filled_in, train
 from headway.core.translate import TextTranslator
 from headway.translator import Translator
 
@@ -78,6 +80,16 @@ def test_its_weights_are_those_of_headway_train_to_the_bit(
         assert theirs.keys() == ours.keys()
         for name, tensor in ours.items():
             np.testing.assert_array_equal(tensor.numpy(), theirs[name].numpy())
+
+
+@pytest.mark.parametrize("accumulate", [1, 4])
+def test_a_length_that_was_left_open_is_ten_passes_whatever_makes_an_update(corpus, accumulate):
+    source, target = corpus
+    data = prepare_in_memory(PairsSettings(source=(source,), target=(target,)), TextSettings())
+    size = {"batch_tokens": 64, "accumulate": accumulate}
+    found = filled_in(TranslationSettings.of({"training": size}), data).training
+    n_tokens = int(sum(data.train.lengths["target"] + 1))
+    assert 0 <= found.max_steps * 64 * accumulate - 10 * n_tokens < 64 * accumulate
 
 
 def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(

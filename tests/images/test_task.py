@@ -15,7 +15,9 @@ from safetensors.torch import load_file
 
 from headway.core.run_folder import RunFolder
 from headway.images.predicting import PictureClassifier
+from headway.images.spec import MOST_PASSES, SPEC
 from headway.labelling.task import ExamplesTask
+from headway.runs.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -227,6 +229,17 @@ def test_pictures_of_many_sizes_in_colour_are_learned_at_one(tmp_path):
     assert told["labels"] == ["blue", "red"]
     assert told["size"][2] == 3
     assert RunFolder(run).read_log()[-1]["accuracy"] == 100
+
+
+@pytest.mark.parametrize("size", [{}, {"batch_tokens": 240}, {"accumulate": 4}])
+def test_a_length_that_was_left_open_shows_as_many_pictures_whatever_makes_an_update(corpus, size):
+    sections = {"run": {"task": "images"}, "data": {"corpus": [str(corpus)]}, "training": size}
+    settings = Settings.of(sections, SPEC)
+    data = SPEC.read(settings, None, print)
+    found = SPEC.complete({}, settings, data)["training"]
+    of_update = found.get("batch_tokens", 240) // 12 * size.get("accumulate", 1)
+    n_shown = MOST_PASSES * len(data.train)
+    assert n_shown <= found["max_steps"] * of_update < n_shown + of_update
 
 
 def test_a_file_that_changed_is_not_gone_on_with(corpus, tmp_path):

@@ -145,6 +145,16 @@ def test_smoothing_that_is_only_read_is_refused(corpus: Path, tmp_path: Path):
         counted(corpus, tmp_path / "run", smoothing="backoff")
 
 
+def test_what_no_counting_obeys_is_refused(corpus: Path, tmp_path: Path):
+    given = {"max_steps": 5, "freeze": ["embedding"], "budget": "1m"}
+    with pytest.raises(ConfigError, match=r"got training.budget, training.freeze, training.max_s"):
+        headway.train(
+            task="language-model", corpus=[str(corpus)], out=tmp_path / "run",
+            settings={"model": {"type": "ngram"}, "training": given},
+        )  # fmt: skip
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_window_that_hides_words_from_a_context_is_refused(corpus: Path, tmp_path: Path):
     with pytest.raises(ConfigError, match=r"Try --training\.window 8, or --model\.order 3\."):
         headway.train(

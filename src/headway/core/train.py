@@ -148,7 +148,8 @@ def filled_in(settings: TranslationSettings, data: Dataset) -> TranslationSettin
     """What was left open, by rules of thumb; `headway train` measures the machine instead."""
     training = usual(settings.training)
     tokens = int(data.train.lengths["target"].sum()) + len(data.train)
-    steps = training.max_steps or math.ceil(PASSES * tokens / training.batch_tokens)
+    size = training.batch_tokens * training.accumulate
+    steps = training.max_steps or math.ceil(PASSES * tokens / size)
     every = training.checkpoint_every or math.ceil(steps / VALIDATIONS)
     training = replace(training, max_steps=steps, checkpoint_every=every)
     training = replace(training, warmup_steps=training.warmup_steps or fitted_warmup(steps))

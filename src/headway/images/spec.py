@@ -120,7 +120,7 @@ def counted(rows: Sequence[Example], labels: Sequence[str]) -> dict[str, Any]:
 
 def complete(given: Sections, settings: Settings, data: LabelledData) -> Sections:
     """Batches of `BATCH` pictures, and where neither a length nor a budget was set one that follows
-    from how many pictures there are."""
+    from how many pictures there are, and how many make an update."""
     with torch.device("meta"):
         build(settings, data.vocabulary)  # raises what it would later, while there is no run yet
     training, fitted = settings.training, dict[str, Any]()
@@ -131,7 +131,9 @@ def complete(given: Sections, settings: Settings, data: LabelledData) -> Section
     if not training.budget and not training.max_steps:
         n, seen = len(data.train), settings.model.seen * (TUNED if training.init_from else 1)
         passes = min(max(seen / n, LEAST_PASSES), MOST_PASSES)
-        fitted["max_steps"] = math.ceil(passes * n / BATCH)
+        size = training.batch_tokens or fitted["batch_tokens"]
+        pictures = size / data.vocabulary.shape.height * training.accumulate
+        fitted["max_steps"] = math.ceil(passes * n / pictures)
     return {"data": absolute_files(settings.data), "training": fitted}
 
 

@@ -17,6 +17,9 @@ from headway.language_models.ngram import NgramConfig
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Learned, Learner, Run, Tokens
 
+NOT_OF_GRADIENT = {"window", "upload", "init_from", "init_embedding"}
+"""Of [training]: what is of use here too, and what is refused by itself."""
+
 
 def fit(run: Run) -> Settings:
     """Count, and fill in how many n-grams there are."""
@@ -25,6 +28,11 @@ def fit(run: Run) -> Settings:
         raise ConfigError(
             "a model is smoothed as it is counted; backoff is the name for what an ARPA file says. "
             "Choose kneser-ney, or: headway import arpa FILE --out RUN."
+        )
+    if of_gradient := run.given.get("training", {}).keys() - NOT_OF_GRADIENT:
+        raise ConfigError(
+            "n-grams are counted, once and at no rate; got "
+            f"training.{', training.'.join(sorted(of_gradient))}. Leave that out."
         )
     counts = counted(run.data.train, counting_of(config, run.data.vocabulary))
     return replace(run.settings, model=replace(config, n_grams=counts.n_grams))
