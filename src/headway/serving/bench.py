@@ -141,22 +141,32 @@ class Load:
         self.at, self.requests, self.level = at, requests, level
         self.latencies: list[float] = []
         self.others: Counter[str] = Counter()
-        self.n_asked = self.n_open = 0
+        self.n_asked = 0
         self.until, self.most = 0.0, 0
         self.idle: deque[LoadConnection] = deque()
         self.late: deque[float] = deque()
         """When requests were due for which no connection was free."""
         self.all: set[LoadConnection] = set()
+        self.opening: set[asyncio.Task[LoadConnection]] = set()
         self.ended = asyncio.Event()
 
     async def run(self, seconds: float, most: int) -> LoadFigures:
         """Raises HeadwayError where nothing listens."""
+        try:
+            return await self._figures(seconds, most)
+        finally:
+            for task in self.opening:
+                task.cancel()
+            await asyncio.gather(*self.opening, return_exceptions=True)
+            for one in self.all:
+                one.waiting = False
+                one.close()
+
+    async def _figures(self, seconds: float, most: int) -> LoadFigures:
+        n = self.level.clients
+        connections = await asyncio.gather(*(self._open() for _ in range(n)))
         began, busy = time.perf_counter(), time.process_time()
         self.until, self.most = began + seconds, most
-        n = self.level.clients
-        connections = await asyncio.gather(*(self._connected() for _ in range(n)))
-        began, busy = time.perf_counter(), time.process_time()
-        self.until = began + seconds
         if self.level.rate is None:
             for one in connections:
                 self._ask(one, began)
@@ -166,11 +176,9 @@ class Load:
         try:
             await asyncio.wait_for(self._wait(), max(0.0, self.until - began) + PATIENCE_S)
         except TimeoutError:
-            self.others["failed"] += sum(one.waiting for one in self.all)
+            waiting = sum(one.waiting for one in self.all)
+            self.others["failed"] += waiting + len(self.opening) + len(self.late)
         took, share = time.perf_counter() - began, time.process_time() - busy
-        for one in [*self.all]:
-            one.waiting = False
-            one.close()
         return LoadFigures(
             clients=n,
             rate=self.level.rate,
@@ -182,12 +190,19 @@ class Load:
         )
 
     async def _wait(self) -> None:
-        while self.late or any(one.waiting for one in self.all) or self.n_open:
+        while self.late or self.opening or any(one.waiting for one in self.all):
             self.ended.clear()
             await self.ended.wait()
 
+    def _open(self) -> "asyncio.Task[LoadConnection]":
+        """A connection that is being made; from here on it is one of `opening`, until it is made
+        and what is due on it is asked."""
+        task = asyncio.create_task(self._connected())
+        self.opening.add(task)
+        task.add_done_callback(self.opening.discard)
+        return task
+
     async def _connected(self) -> LoadConnection:
-        self.n_open += 1
         loop = asyncio.get_running_loop()
         secure = ssl.create_default_context() if self.at.secure else None
         try:
@@ -198,8 +213,6 @@ class Load:
             raise HeadwayError(
                 f"nothing answers at {self.at.host}:{self.at.port} ({error.strerror or error})"
             ) from None
-        finally:
-            self.n_open -= 1
         self.all.add(made)
         return made
 
@@ -222,19 +235,22 @@ class Load:
             n += 1
             if self.idle:
                 self._ask(self.idle.popleft(), due)
-            elif len(self.all) + self.n_open < MOST_OPEN:
-                task = asyncio.create_task(self._one_more(due))
-                task.add_done_callback(self._opened)
+            elif len(self.all) + len(self.opening) < MOST_OPEN:
+                self._one_more(due)
             else:
                 self.late.append(due)
 
-    async def _one_more(self, due: float) -> None:
-        self._ask(await self._connected(), due)
+    def _one_more(self, due: float) -> None:
+        def opened(task: "asyncio.Task[LoadConnection]") -> None:
+            if task.cancelled():
+                return
+            if task.exception() is None:
+                self._ask(task.result(), due)
+            else:
+                self.others["failed"] += 1
+            self.ended.set()
 
-    def _opened(self, task: "asyncio.Task[None]") -> None:
-        if task.exception() is not None:
-            self.others["failed"] += 1
-        self.ended.set()
+        self._open().add_done_callback(opened)
 
     def _answered(self, connection: LoadConnection, status: int) -> None:
         now = time.perf_counter()
@@ -245,8 +261,7 @@ class Load:
         if not connection.keeps_alive:
             self.all.discard(connection)
             if self.level.rate is None and now < self.until and self.n_asked < self.most:
-                task = asyncio.create_task(self._one_more(now))
-                task.add_done_callback(self._opened)
+                self._one_more(now)
         elif self.level.rate is None:
             self._ask(connection, now)
         elif self.late:
