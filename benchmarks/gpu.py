@@ -7,7 +7,9 @@
 For each preset: target tokens a second of `headway train`, and the share of the card's peak, with
 padded batches of like length and with packed ones of one shape, layers compiled or not, batches
 made ahead or not, updates replayed or not; memory, time to the first update, and the share of the
-time in which training waits for a batch. Then decoding, greedy and with a beam of 4. Operations are
+time in which training waits for a batch; with --peer the same of Hugging Face's Marian (`pip
+install transformers`), of the same shape, on the same padded pairs, which lie on the card already.
+Then decoding, greedy and with a beam of 4, also by the processors beside the card. Operations are
 counted on real tokens: a multiplication and an addition are two, backward is twice forward. What
 the time does not suffice for is left out, and said. Pairs are as long as those of WMT 2014, 4.5
 million.
@@ -19,10 +21,11 @@ import re
 import resource
 import time
 from collections.abc import Callable
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -48,6 +51,7 @@ from headway.operations.acceleration import compile_layers, replay
 from headway.operations.prefetching import prefetch
 from headway.runs.gradient import trainer_of
 from headway.translation.corpus_task import CorpusTask
+from headway.translation.decoding import EngineSearch
 from headway.translation.packed_task import PackedTask
 from headway.translation.spec import PlannedTranslation
 
@@ -60,6 +64,7 @@ PEAKS = {
     "4090": 165, "4080": 97, "3090": 71, "3080": 60,
 }  # fmt: skip
 """Dense bf16 products with sums in float32, TFLOP/s, by NVIDIA's data sheets."""
+PEER = "Hugging Face's Marian, padded"
 TINY = {"encoder_layers": 1, "decoder_layers": 1, "d_model": 16, "d_ff": 32, "heads": 2}
 
 
@@ -281,6 +286,70 @@ class Bench:
             full=sum(int(side.sum()) for both in lengths for side in both) / places,
         )
 
+    def measure_peer(self, config: TransformerConfig, task: CorpusTask, n_words: int) -> Measured:
+        """Hugging Face's Marian: mixed precision as its trainer has it, a fused optimizer."""
+        from transformers import MarianConfig, MarianMTModel
+
+        gc.collect()
+        if self.on_gpu:
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats(self.device)
+        stream, begun = copy(task.stream), time.perf_counter()
+        rows = [stream.next() for _ in range(2 if self.asked.tiny else 32)]
+        given = [task.tensors(task.train, one) for one in rows]
+        padding = task.special.padding
+        torch.manual_seed(SEED)
+        model = MarianMTModel(
+            MarianConfig(
+                vocab_size=n_words, d_model=config.d_model, max_position_embeddings=512,
+                encoder_layers=config.encoder_layers, decoder_layers=config.decoder_layers,
+                encoder_attention_heads=config.heads, decoder_attention_heads=config.heads,
+                encoder_ffn_dim=config.d_ff, decoder_ffn_dim=config.d_ff, dropout=config.dropout,
+                activation_function="relu", scale_embedding=True, pad_token_id=padding,
+                eos_token_id=task.special.end, decoder_start_token_id=task.special.decoder_begin,
+            )
+        ).to(self.device).train()  # fmt: skip
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
+
+        def update(n: int) -> None:
+            source, fed, expected = given[n % len(given)]
+            with torch.autocast(self.device.type, torch.bfloat16):
+                logits = model(
+                    input_ids=source, attention_mask=source != padding, decoder_input_ids=fed
+                ).logits
+                loss = torch.nn.functional.cross_entropy(
+                    logits.flatten(0, 1), expected.flatten(),
+                    ignore_index=padding, label_smoothing=0.1,
+                )  # fmt: skip
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+
+        update(0)
+        self.wait()
+        first_s = time.perf_counter() - begun
+        for n in range(len(given)):  # each shape once
+            update(n)
+        self.wait()
+        clock, begun, n = self.now(), time.perf_counter(), 0
+        while time.perf_counter() - begun < self.asked.seconds or n % len(given):
+            update(n)
+            n += 1
+        self.wait()
+        spent = (self.now() - clock) * len(given) / n
+        lengths = [[side[one] + 1 for side in task.train.lengths.values()] for one in rows]
+        places = sum(places_of(task, both) for both in lengths)
+        memory = torch.cuda.max_memory_allocated(self.device) if self.on_gpu else resident()
+        return Measured(
+            speed=sum(int(target.sum()) for _, target in lengths) / spent,
+            operations=sum(operations(config, n_words, *both) for both in lengths) / spent,
+            memory_gb=memory / 1e9,
+            first_s=first_s,
+            waiting=0.0,
+            full=sum(int(side.sum()) for both in lengths for side in both) / places,
+        )
+
     def trainer(
         self, config: TransformerConfig, task: CorpusTask, n_words: int, variant: Variant
     ) -> Trainer[CorpusTask]:
@@ -307,26 +376,30 @@ class Bench:
         config, tasks, n_words = self.tasks(PRESETS[name])
         ways = [one for one in VARIANTS if not (one.compiled and self.asked.uncompiled)
                 and (self.on_gpu or not one.replayed)]  # fmt: skip
-        found: dict[Variant, list[Measured]] = {variant: [] for variant in ways}
+        works: dict[str, Callable[[], Measured]] = {
+            way.words(): partial(self.measure, config, tasks[way.packed], n_words, way)
+            for way in ways
+        }
+        if self.asked.peer:
+            works[PEER] = partial(self.measure_peer, config, tasks[False], n_words)
+        found: dict[str, list[Measured]] = {way: [] for way in works}
         for n in range(self.asked.rounds):
-            for variant, its in found.items():
-                what = f"{name}, {variant.words()}, round {n + 1}"
-                task = tasks[variant.packed]
-                work = partial(self.measure, config, task, n_words, variant)
-                if measured := self.tried(what, work):
+            for way, its in found.items():
+                what = f"{name}, {way}, round {n + 1}"
+                if measured := self.tried(what, works[way]):
                     its.append(measured)
                     print(f"{what}: {measured.speed:,.0f} target tokens/s", flush=True)
-        found = {variant: its for variant, its in found.items() if its}
+        found = {way: its for way, its in found.items() if its}
         rows = []
-        for variant, its in found.items():
+        for way, its in found.items():
             of = [median(column) for column in zip(*its, strict=True)]
             speed, n_operations, memory, first_s, waiting, full = of
             first = next(iter(found.values()))
             by = median(a.speed / b.speed for a, b in zip(its, first, strict=False))
-            rows.append([name, variant.words(), f"{speed:,.0f}", f"{by:.2f}",
+            rows.append([name, way, f"{speed:,.0f}", f"{by:.2f}",
                          f"{n_operations / peak:.1%}", f"{full:.1%}", f"{memory:.2f}",
                          f"{first_s:.1f}", f"{waiting:.1%}"])  # fmt: skip
-        figures = {of.words(): [one._asdict() for one in its] for of, its in found.items()}
+        figures = {way: [one._asdict() for one in its] for way, its in found.items()}
         return rows, figures
 
     # -- decoding ---------------------------------------------------------------------------
@@ -337,14 +410,19 @@ class Bench:
         config, tasks, n_words = self.tasks(PRESETS[name])
         model = drawn(lambda: Transformer(config, vocabulary_size=n_words), SEED, self.device)
         model.eval()
+        models = {"": model}
+        if self.on_gpu:
+            models[f" by the engine on {self.runtime.threads} processors"] = deepcopy(model).cpu()
         store, rows, figures = tasks[False].train, list[list[str]](), dict[str, Any]()
         for method, beam in (("greedy", 1), ("beam", 4)):
             settings = DecodingSettings(method=method, beam=beam, max_extra_length=0)  # type: ignore[arg-type]
-            for n_rows in (1, 2) if self.asked.tiny else (1, 32, 256):
-                words = f"{method}{f' {beam}' if beam > 1 else ''}, {n_rows}"
+            sizes = (1, 2) if self.asked.tiny else (1, 32, 256)
+            for (by, searched), n_rows in product(models.items(), sizes):
+                words = f"{method}{f' {beam}' if beam > 1 else ''}, {n_rows}{by}"
                 some = [store["source"][i] for i in range(n_rows)]
                 what = f"{name}, {words} sentences at once"
-                if not (spent := self.tried(what, partial(self.searches, model, some, settings))):
+                work = partial(self.searches, searched, some, settings)
+                if not (spent := self.tried(what, work)):
                     continue
                 speed = n_rows / median(spent)
                 tokens = speed * float(np.mean([len(one) for one in some]))
@@ -354,16 +432,17 @@ class Bench:
 
     def searches(self, model: Transformer, some: list[Any], settings: Any) -> list[float]:
         """Seconds of a search, many times; the first does not count."""
-        beam = settings.method == "beam"
+        beam, device = settings.method == "beam", next(model.parameters()).device
         request = SearchRequest(
-            SpecialIds(), settings, self.device, want_scores=beam, batch_tokens=1 << 20
+            SpecialIds(), settings, device, want_scores=beam, batch_tokens=1 << 20
         )
+        search = EngineSearch() if self.on_gpu and device.type == "cpu" else decode_all
         spent = list[float]()
         with torch.inference_mode():
             while sum(spent) < self.asked.seconds / 2 or len(spent) < 2:
                 self.wait()
                 clock = time.perf_counter()
-                decode_all(model, some, request)
+                search(model, some, request)
                 self.wait()
                 spent.append(time.perf_counter() - clock)
         return spent[1:]
@@ -472,6 +551,7 @@ def main() -> int:
     parser.add_argument("--source", type=Path, metavar="F", help="pairs of files instead")
     parser.add_argument("--target", type=Path, metavar="F")
     parser.add_argument("--tiny", action="store_true", help="the smallest model, few pairs")
+    parser.add_argument("--peer", action="store_true", help="Hugging Face's Marian as well")
     parser.add_argument("--uncompiled", action="store_true", help="leave torch.compile out")
     parser.add_argument("--backend", default="inductor", help="of torch.compile")
     parser.add_argument("--results", type=Path, metavar="FILE", help="put the tables into it")
