@@ -18,7 +18,7 @@ from headway.core.runtime import Runtime
 from headway.core.trainer import Trainer
 from headway.corpora.prepared import Prepared
 from headway.engine.training import NativeStep
-from headway.runs import gradient
+from headway.runs import gradient, on_gpu
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Run
 from headway.translation.corpus_task import CorpusTask
@@ -186,7 +186,7 @@ LEFT = {
 
 @pytest.mark.parametrize("name", LEFT)
 def test_what_the_engine_cannot_do_is_torchs_or_refused(tmp_path, prepared, name, monkeypatch):
-    monkeypatch.setattr(gradient, "accelerate", lambda *how: None)  # in a minute
+    monkeypatch.setattr(on_gpu, "make_busy", lambda *how: None)  # in a minute
     options, changes, reason = LEFT[name]
     left = trainer_in(tmp_path, prepared, "auto", training=changes, **options)
     assert "loss" not in vars(left.task)

@@ -103,7 +103,7 @@ class Trainer(Generic[AnyTask]):
         self.reporter, self.callbacks = reporter, callbacks
         self.device = self.optimizer.masters.device
         self.progress = Progress(counts=dict.fromkeys(task.counted, 0))
-        self.clock = time.monotonic()
+        self.clock, self.dropout_share = time.monotonic(), -1.0  # the one in effect is not known
         self.losses: list[Tensor] = []  # on the device, since the last line of metrics.jsonl
         self.gradient_norm = torch.zeros(())  # of the last update, before clipping
         self.initial_state = self.moment()
@@ -149,7 +149,9 @@ class Trainer(Generic[AnyTask]):
     def train_step(self) -> Tensor:
         """One optimizer update; returns its summed loss, still on the device."""
         progress, settings = self.progress, self.settings
-        set_dropout(self.model, settings.dropout_share(progress.step))
+        if (share := settings.dropout_share(progress.step)) != self.dropout_share:
+            set_dropout(self.model, share)
+            self.dropout_share = share
         batches = [self.task.next_batch() for _ in range(settings.accumulate)]
         self.before_update = self.moment(), batches
         losses = self.tried(lambda: self.add_gradients(batches), MemoryError, RuntimeError)

@@ -4,6 +4,7 @@ The other way to learn is to count, as n-gram models do: see `headway.runs.task_
 """
 
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -16,7 +17,6 @@ from headway.core.run_folder import RunFolder
 from headway.core.tensor_files import load_tensors
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Callback, Reporter
-from headway.operations.acceleration import accelerate
 from headway.operations.recovery import bring_up_to_date, put_right
 from headway.operations.time_budget import TIME_BUDGET, PlannedTraining
 from headway.runs import fitting, initial_embedding, parent, short_budgets
@@ -108,7 +108,7 @@ def build_trainer(run: Run, reporter: Reporter) -> Trainer[Any]:
     model = drawn(run)
     eval_model = twin(model) if settings.in_parts else drawn(run)
     if settings.compile or run.runtime.device.type == "cuda":
-        accelerate(model, task, settings)
+        import_module("headway.runs.on_gpu").make_busy(run, model, task)
     if run.settings.runtime.engine != "torch":
         from headway.runs.native_training import learn_natively  # with all that compiles
 

@@ -1,6 +1,7 @@
 """A run opened for use: settings, vocabulary and model, on the device that is there."""
 
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,12 +9,11 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from headway.core import runtime as machine
 from headway.core.config import build
 from headway.core.errors import RunError, command
 from headway.core.optimizer import load_weights, saved_tensors
 from headway.core.run_folder import RunFolder
-from headway.core.runtime import Device
+from headway.core.runtime import Device, RuntimeSettings, chosen_device
 from headway.core.tensor_files import Shapes, load_finite, shape_of, shapes
 from headway.operations.shipped import open_folder
 from headway.runs.settings import Settings, task_of
@@ -85,8 +85,9 @@ def open_run(
     with torch.random.fork_rng(devices=[]), _Undrawn():
         model = spec.build(settings, vocabulary)
     (spec.load(settings) if spec.load else copied)(model, folder.model)
-    wanted = {**vars(settings.runtime), "device": device}
-    place = machine.chosen_device(build(machine.RuntimeSettings, wanted, section="runtime"))
+    place = chosen_device(build(RuntimeSettings, {"device": device}, section="runtime"))
+    if device == "auto" and place.type == "cuda":
+        place = import_module("headway.runs.on_gpu").quickest(model, place)
     return LoadedRun(settings, vocabulary, model.to(place).eval(), place)
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 ONLY_DRAWN = ("temperature", "top_k", "top_p", "seed")
 """Settings of sampling, which no other method looks at."""
-
-
 _MOST = {"beam": 200, "n_best": 200, "max_extra_length": 10_000, "length_penalty": 10.0}
 
 
