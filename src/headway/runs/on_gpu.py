@@ -31,7 +31,8 @@ def make_busy(run: Run, model: nn.Module, task: Any) -> None:
     """Whatever makes the updates of a training quicker, and its validations."""
     accelerate(model, task, run.settings.training)
     on_gpu = run.runtime.device.type == "cuda"
-    if on_gpu and hasattr(task, "decode") and run.settings.runtime.engine != "torch":
+    by_engine = hasattr(task, "decode") and run.settings.runtime.engine != "torch"
+    if on_gpu and by_engine and small(model) and compiled():  # now, not in the first validation
         task.decode = SearchBeside(task.decode)
 
 
@@ -42,13 +43,21 @@ def quickest(model: nn.Module, gpu: torch.device) -> torch.device:
 
 def searched_beside(model: Any) -> bool:
     """Whether the compiled engine searches with it, and is quicker than a GPU."""
-    if sum(one.numel() for one in model.parameters()) > PER_CORE * available_cores():
-        return False
+    return small(model) and compiled() and not unsupported(model, PROCESSORS)
+
+
+def small(model: nn.Module) -> bool:
+    """Whether the processors are quicker than a GPU."""
+    return sum(one.numel() for one in model.parameters()) <= PER_CORE * available_cores()
+
+
+def compiled() -> bool:
+    """Whether there is a compiled engine; where there is a compiler, it is made."""
     try:
         engine_library()
     except NoEngineError:
         return False
-    return not unsupported(model, PROCESSORS)
+    return True
 
 
 class SearchBeside:
