@@ -135,6 +135,9 @@ class CorrectBody(_Body):
     target_text: Annotated[Text, Field(min_length=1, description="How it should be translated.")]
     source: Annotated[Code, Field(description="Code of the source language.")]
     target: Annotated[Code, Field(description="Code of the target language.")]
+    tag: Annotated[
+        str | None, Field(max_length=50, description="The tag that it was translated with.")
+    ] = None
 
 
 class InspectBody(_Body):
