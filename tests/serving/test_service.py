@@ -253,6 +253,15 @@ def test_what_people_translated_holds_for_the_tag_that_it_was_given_for(tmp_path
     assert len(list((tmp_path / "corrections").glob("*.jsonl"))) == 2
 
 
+@pytest.mark.parametrize(("given", "asked"), [({}, None), ({"glossary": []}, "none")])
+def test_a_glossary_without_terms_is_not_that_of_the_run(tmp_path, given, asked) -> None:
+    service, loader = serving(tmp_path, "en-de")
+    client = TestClient(application(service).app, base_url="http://127.0.0.1:5000")
+    body = {"text": "Hello.", "source": "en", "target": "de", **given}
+    assert client.post("/v1/translate", json=body).status_code == 200
+    assert loader.made["en-de"].asked[-1].get("glossary") == asked
+
+
 def test_whether_runs_are_ready_is_told_without_their_places(tmp_path) -> None:
     service, _ = serving(tmp_path, "de-en", "en-fr", "fr-de")
     ask(service, ["x"], "en", source="de")
