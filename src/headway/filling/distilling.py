@@ -287,9 +287,11 @@ def teacher_words(lessons: DistilledCorpus, run: RunFolder, say: Say) -> str:
         f"on {len(some):,} validation sentences BLEU {bleu[1]:.2f}, the teacher's {bleu[0]:.2f}; "
         f"{seconds[0] / seconds[1]:.1f} times as fast here, each by its own search"
     )
-    for one in (lessons.teacher, *lessons.others):
-        if n := lessons.learned_of(one, some):
-            said += f"; {n:,} of them are among what {one} learned from: the teacher's is too high"
+    for teacher in (lessons.teacher, *lessons.others):
+        if n := lessons.learned_of(teacher, some):
+            said += (
+                f"; {n:,} of them are among what {teacher} learned from: the teacher's is too high"
+            )
     say(f"{said}; the references are {what}")
     others = "".join(
         f"\nand `{name}` (sha256 {sum_})" for name, sum_ in plan.get("others", {}).items()

@@ -198,8 +198,8 @@ def read(settings: Settings, vocabulary: Vocabulary | None, say: Say) -> Texts:
                 yield line
 
     uncut, beside = ReadingReport(data.corpus), ReadingReport(data.valid_corpus)
-    held = lines(valid=True, of=uncut) if held_out else beside.lines()
-    say_repeated(lines(valid=False, of=uncut), held, say)
+    held_lines = lines(valid=True, of=uncut) if held_out else beside.lines()
+    say_repeated(lines(valid=False, of=uncut), held_lines, say)
 
     if vocabulary is None:
         train_lines = partial(lines, valid=False)
