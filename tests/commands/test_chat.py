@@ -36,6 +36,8 @@ def test_the_same_seed_gives_the_same_answers_and_greedy_is_what_translate_says(
     found = [chat(monkeypatch, everyday_run, talk, "--seed", "3").out for _ in range(2)]
     assert found[0] == found[1]
     assert len(found[0].splitlines()) == 2
+    other = chat(monkeypatch, everyday_run, talk, "--seed", "4").out
+    assert chat(monkeypatch, everyday_run, talk, "--decoding.seed", "4").out == other != found[0]
     greedy = chat(monkeypatch, everyday_run, talk, "--method", "greedy")
     file = tmp_path / "talk.en"
     file.write_text(talk, encoding="utf-8")

@@ -72,3 +72,6 @@ def test_two_folders_are_compared_file_by_file(tmp_path):
     assert command("corrections", folders[0], str(tmp_path / "new" / "a.po")).status == 2
     (tmp_path / "empty").mkdir()
     assert "has none of those" in command("corrections", str(tmp_path / "empty"), folders[1]).err
+    none = command("corrections", folders[0], str(tmp_path / "empty"))
+    assert (none.status, "pattern" in none.err) == (2, False), "it takes none"
+    assert "Name two files, one of each folder" in none.err

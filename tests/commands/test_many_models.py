@@ -1,6 +1,7 @@
 """Several runs that translate as one, and --mbr, through the command line."""
 
 import io
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from random_models import needs_engine
 
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
+from headway.filling.files import Call, Outcomes
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -75,6 +77,27 @@ def test_files_are_filled_in_by_both(everyday_run, other_run, tmp_path):
     assert finished.status == 0, finished.err
     together = Translator.load([everyday_run, other_run], device="cpu")
     assert f'msgstr "{together.translate("He sings.")}"' in out.read_text(encoding="utf-8")
+
+
+def test_what_is_half_filled_in_goes_on_with_the_very_runs_that_began_it(
+    everyday_run, other_run, tmp_path, monkeypatch
+):
+    second, file = tmp_path / "second", tmp_path / "app.po"
+    file.write_text('msgid ""\nmsgstr ""\n"Language: zh\n"\n\nmsgid "He sings."\nmsgstr ""\n')
+    words = ["translate", everyday_run, second, file, "--out", tmp_path / "new.po"]
+    monkeypatch.setattr("sys.argv", ["headway", *map(str, words)])
+    told: list[str] = []
+
+    def noted(names: object, options: object, call: Call) -> Outcomes:
+        told.append(call.how)
+        return Outcomes([], True, "")
+
+    monkeypatch.setattr("headway.filling.calls.fill_files", noted)
+    for weights in (other_run, other_run, everyday_run):  # trained anew in the same place
+        shutil.rmtree(second, ignore_errors=True)
+        shutil.copytree(weights, second)
+        assert translate(*words[1:]).status == 0
+    assert told[0] == told[1] != told[2]
 
 
 def test_terms_hold_as_in_one_run(everyday_run, text, tmp_path):

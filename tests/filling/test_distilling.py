@@ -1,5 +1,6 @@
 """A teacher writes, a student learns: what it learns from, and that a kill costs one block."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import pytest
 import torch
 from everyday_run import Finished, command
 
+from headway.core.config import merge
+from headway.core.disk import checksum
 from headway.core.run_folder import RunFolder
 from headway.filling import distilling
 from headway.translation import pairs
@@ -98,6 +101,50 @@ def test_several_teach_as_an_ensemble(everyday_run, tmp_path):
     assert "names another teacher" in alone.err
 
 
+def test_what_another_teacher_held_out_is_not_taught_and_what_it_learned_is_said(
+    everyday_run, tmp_path
+):
+    other = tmp_path / "other"
+    shutil.copytree(everyday_run, other)
+    folder = RunFolder(other)
+    folder.write_settings(merge(folder.settings(), {"runtime": {"seed": 2}}))
+    held = []
+    for run in (everyday_run, other):
+        teacher = Translator.load(run, device="cpu")
+        held.append(pairs.read(teacher.settings, teacher.subwords, lambda _: None).prepared)
+    first, second = ({*one.valid_texts} for one in held)
+    assert second - first, "another seed holds others out"
+    student = tmp_path / "student"
+    finished = command("distill", str(everyday_run), str(other), "--out", str(student), *SMALL)
+    assert finished.status == 0, finished.err
+    taught = {*lines(student / "taught" / "train.en")}
+    assert not {source for source, _ in first | second} & taught
+    said = f"{len(first - second)} of them are among what {other} learned from"
+    assert said in finished.err
+    assert said in (student / "README.md").read_text(encoding="utf-8")
+    assert f"what {everyday_run} learned from" not in finished.err
+
+
+def test_a_teacher_of_shards_translates_what_it_is_given(everyday_run, tmp_path):
+    teacher, shards = tmp_path / "teacher", tmp_path / "shards"
+    shutil.copytree(everyday_run, teacher)
+    shards.mkdir()
+    (shards / "prepared.json").write_text("{}", encoding="utf-8")
+    folder = RunFolder(teacher)
+    of_shards = {"source": [], "target": [], "prepared": str(shards)}
+    sums = {str(shards / "prepared.json"): checksum(shards / "prepared.json")}
+    folder.data.write_text(json.dumps({"sha256": sums}), encoding="utf-8")
+    folder.write_settings(merge(folder.settings(), {"data": of_shards}), [folder.data])
+    finished = distill(teacher, tmp_path / "one")
+    assert finished.status == 2
+    assert f"{shards}, which holds sub-words and no texts" in finished.err
+    assert "--source FILE" in finished.err
+    texts = tmp_path / "mine.en"
+    texts.write_text("".join(lines_of(everyday_run)), encoding="utf-8")
+    finished = distill(teacher, tmp_path / "two", "--source", str(texts))
+    assert finished.status == 0, finished.err
+
+
 def test_a_kill_costs_a_block_and_the_same_comes_out(everyday_run, taught, tmp_path, monkeypatch):
     monkeypatch.setattr(distilling, "BLOCK", 60)
     translate, done = Translator.translate, list[int]()
@@ -158,8 +205,6 @@ def test_a_run_that_was_not_taught_is_refused(everyday_run):
 
 
 def test_without_its_text_a_teacher_translates_what_it_is_given(everyday_run, tmp_path):
-    from headway.core.config import merge
-
     teacher = tmp_path / "teacher"
     shutil.copytree(everyday_run, teacher)
     folder = RunFolder(teacher)
@@ -186,3 +231,4 @@ def test_the_run_that_comes_with_headway_may_teach(tmp_path, monkeypatch) -> Non
     monkeypatch.chdir(tmp_path)
     lessons = distilling.lessons_for([Path("demo")], tmp_path / "out", [], None, 0)
     assert RunFolder(lessons.teacher).model.exists()
+    assert lessons.data.corpus().files

@@ -73,6 +73,10 @@ def test_a_run_learns_and_is_scored_with_its_confusions(run, test_set):
     assert "accuracy" in shown.out
 
 
+def test_the_card_says_that_what_it_is_measured_on_chose_the_checkpoint(run):
+    assert "The checkpoint was chosen by them" in (run / "README.md").read_text(encoding="utf-8")
+
+
 def test_a_picture_a_folder_and_an_idx_file_are_told_alike(run, test_set, tmp_path):
     folder = write_folders(tmp_path, n=90, seed=2)
     of_folder = command("predict", str(run), str(folder), "--json", "--top", "1")

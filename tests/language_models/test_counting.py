@@ -276,3 +276,13 @@ def test_characters_are_written_but_for_those_that_part_fields(corpus: Path, tmp
         assert other.log_prob == pytest.approx(one.log_prob, abs=1e-4)
     assert main(["export", str(tmp_path / "again"), str(tmp_path / "b.arpa"), "--to", "arpa"]) == 0
     assert (tmp_path / "b.arpa").read_bytes() == (tmp_path / "a.arpa").read_bytes()
+
+
+@pytest.mark.parametrize("runtime", [{"precision": "bf16"}, {"engine": "torch"}])
+def test_a_precision_and_an_engine_are_refused_as_nothing_obeys_them(corpus, tmp_path, runtime):
+    with pytest.raises(ConfigError, match="n-grams are counted, in one precision and by no eng"):
+        headway.train(
+            task="language-model", corpus=[str(corpus)], out=tmp_path / "run",
+            settings={"model": {"type": "ngram"}, "runtime": runtime},
+        )  # fmt: skip
+    assert not (tmp_path / "run").exists()

@@ -231,6 +231,18 @@ def test_the_words_of_the_command_line(runs, monkeypatch):
     )
 
 
+@pytest.mark.parametrize("flags", [(), ("--rank",)])
+def test_each_score_says_its_line_and_blank_ones_count(runs, tmp_path, flags):
+    lines = ["", "The dog runs .", "I love the dog .", " ", "", "The cat runs ."]
+    file = tmp_path / "lines.txt"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    said = command("score", str(runs / "lstm"), str(file), "--json", *flags)
+    scores = json.loads(said.out)["scores"]
+    assert sorted((one["line"], one["text"]) for one in scores) == [
+        (number, line) for number, line in enumerate(lines, start=1) if line.strip()
+    ]
+
+
 def test_one_run_is_evaluated_and_several_are_compared(runs):
     both = (str(runs / "lstm"), str(runs / "nnlm"), "--corpus", str(runs / "corpus.txt"))
     several = command("evaluate", *both)

@@ -59,6 +59,11 @@ def run(corpus: Path) -> Path:
     return corpus.parent / "run"
 
 
+def test_the_card_says_that_what_it_is_measured_on_chose_the_checkpoint(run: Path) -> None:
+    card = (run / "README.md").read_text(encoding="utf-8")
+    assert "The checkpoint was chosen by this text" in card
+
+
 def predicted(run: Path, text: str, *flags: str) -> Any:
     finished = command("predict", str(run), text, "--runtime.device", "cpu", "--json", *flags)
     assert finished.status == 0, finished.err

@@ -16,6 +16,7 @@ from headway.serving.app import application
 from headway.serving.corrections import Corrections
 from headway.serving.inline_terms import terms_of
 from headway.serving.limits import Limits
+from headway.serving.memories import KnownTranslations, PairMemories
 from headway.serving.requests import Caller, RefusedError, ServedText, TranslationRequest
 from headway.serving.runs import ServedRuns
 from headway.serving.service import Service
@@ -223,6 +224,42 @@ def test_what_is_asked_for_is_charged_and_bounded_before_it_is_done(tmp_path) ->
     assert charged == [5]
     with pytest.raises(RefusedError, match="at most 10 characters"):
         anyio.run(service.translate, request._replace(texts=["a" * 11]), Caller())
+
+
+def test_what_people_translated_holds_for_the_tag_that_it_was_given_for(tmp_path) -> None:
+    service, _ = serving(tmp_path, "en-de")
+    with (tmp_path / "en-de" / "config.toml").open("a", encoding="utf-8") as config:
+        config.write('tags = ["", "formal", "fr"]\n')
+    memory, pair = tmp_path / "old.tsv", service.runs.pairs[0]
+    memory.write_text("en\tde\nBye.\tTschüss.\n", "utf-8")
+    with Corrections(tmp_path / "corrections") as kept:
+        service.known = KnownTranslations(kept, PairMemories([memory], [pair]))
+        client = TestClient(application(service).app, base_url="http://127.0.0.1:5000")
+        body = {"source": "en", "target": "de", "source_text": "Hello."}
+        for tag, target in ((None, "Hallo."), ("formal", "Guten Tag.")):
+            given = {**body, "target_text": target, "tag": tag}
+            assert client.post("/v1/correct", json=given).json() == {"kept": True}
+        unknown = client.post("/v1/correct", json={**body, "target_text": "x", "tag": "formall"})
+        assert (unknown.status_code, "formal, fr" in unknown.json()["error"]) == (400, True)
+        for tag, wanted in {
+            None: ["Hallo.", "Tschüss."],
+            "formal": ["Guten Tag.", "en-de:Bye."],
+            "fr": ["en-de:Hello.", "en-de:Bye."],
+        }.items():
+            answers = ask(service, ["Hello.", "Bye."], "de", source="en", tag=tag)
+            assert [one.text for one in answers] == wanted
+            of_markup = ask(service, ["<p>Hello.</p>"], "de", source="en", tag=tag, markup="html")
+            assert of_markup[0].text == f"<p>{wanted[0]}</p>"
+    assert len(list((tmp_path / "corrections").glob("*.jsonl"))) == 2
+
+
+@pytest.mark.parametrize(("given", "asked"), [({}, None), ({"glossary": []}, "none")])
+def test_a_glossary_without_terms_is_not_that_of_the_run(tmp_path, given, asked) -> None:
+    service, loader = serving(tmp_path, "en-de")
+    client = TestClient(application(service).app, base_url="http://127.0.0.1:5000")
+    body = {"text": "Hello.", "source": "en", "target": "de", **given}
+    assert client.post("/v1/translate", json=body).status_code == 200
+    assert loader.made["en-de"].asked[-1].get("glossary") == asked
 
 
 def test_whether_runs_are_ready_is_told_without_their_places(tmp_path) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from everyday_run import FLAGS, command
 
+from headway.core.errors import DataError
 from headway.core.run_folder import RunFolder
 from headway.demo import generate
 from headway.study.compared_runs import ComparisonRequest, Entrant, Rows
-from headway.study.compared_translators import entrant, search
+from headway.study.compared_translators import entrant, read_files, search
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.decoding import SamplingSettings
 from headway.translation.run_data import measured_again, scored_rows, settings_of
@@ -93,6 +94,14 @@ def test_each_sentence_is_translated_under_the_tag_of_its_file(run):
     assert set(found.ways(found.rows)["the tag before a sentence"].split(", ")) == set(tags)
     assert tags_of(found, found.rows) == tags
     assert tags_of(found, found.rows[::3]) == tags[::3]
+
+
+def test_a_line_that_is_too_long_to_be_read_is_no_blank_one(tmp_path):
+    source, reference = tmp_path / "a.en", tmp_path / "a.zh"
+    source.write_text(f"Hello.\n{'a' * (1 << 20)}b\n", encoding="utf-8")
+    reference.write_text("你好。\n甲\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"line 2 of .*a\.en has more. Split it"):
+        read_files({"source": [source], "reference": [reference]})
 
 
 def test_what_is_said_of_a_run_is_said_of_the_rows_that_it_is_measured_on(run):

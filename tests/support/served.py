@@ -45,7 +45,8 @@ class KeptCorrections:
     def __init__(self) -> None:
         self.all: list[tuple[ServedPair, str, str]] = []
 
-    def add(self, pair: ServedPair, source_text: str, target_text: str) -> None:
+    def add(self, pair: ServedPair, source_text: str, target_text: str, tag: str = "") -> None:
+        assert not tag, "the run here has none"
         self.all.append((pair, source_text, target_text))
 
     def add_all(self, pair: ServedPair, targets: Mapping[str, str]) -> None:

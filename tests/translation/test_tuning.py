@@ -105,6 +105,16 @@ def test_of_a_run_that_names_no_texts_the_rate_is_lower_still(tmp_path: Path) ->
     inherited(SPEC, Parent(folder, "0" * 64), {"data": {**few["data"], **own}})
 
 
+def test_what_was_not_compared_with_the_parents_texts_is_said(parent: Parent) -> None:
+    texts, said = parent.folder.path / "a.en", list[str]()
+    inherited(SPEC, parent, {}, said.append)
+    assert not [line for line in said if "compared" in line]
+    texts.unlink()
+    inherited(SPEC, parent, {}, said.append)
+    [line] = [line for line in said if "nor is it compared with what this run is valid" in line]
+    assert f"{texts} is gone" in line
+
+
 def test_a_rate_is_lowered_once_however_long_the_line_of_parents(tmp_path, parent):
     tuned = inherited(SPEC, parent, {"training": {"init_from": "somewhere"}})
     child = parent_with(tmp_path / "child", tuned)

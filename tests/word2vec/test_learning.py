@@ -194,6 +194,9 @@ def test_another_run_is_gone_on_from_with_its_words(topics, tmp_path):
         ("--training.batch-tokens=100", "unknown key 'batch_tokens' in [training]"),
         ("--budget=soon", "a time with its unit"),
         ("--text.unit=subwords", "subwords"),
+        ("--runtime.precision=bf16", "in one precision"),
+        ("--runtime.engine=native", "by no engine of models"),
+        ("--runtime.engine=torch", "by no engine of models"),
     ],
 )
 def test_what_makes_no_sense_is_refused(topics, tmp_path, flag, why):

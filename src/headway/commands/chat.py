@@ -56,10 +56,11 @@ def chat(
         raise ConfigError(f"chat reads standard input; got {named[0]!r}. Pipe it: echo TEXT | ..")
     import torch
 
-    drawn = {"temperature": temperature, "top_p": top_p} if method == "sampling" else {}
+    drawn: dict[str, Any] = {"temperature": temperature, "top_p": top_p, "seed": seed}
+    drawn = drawn if method == "sampling" else {}
     names = option_names(chat, ("decoding", "runtime"))
     translator, how = ready(run, None, {"method": method, **drawn}, given, names)
-    generator = torch.Generator(translator.device).manual_seed(seed)
+    generator = torch.Generator(translator.device).manual_seed(how["seed"])
     talk, found = deque[str](maxlen=turns), list[dict[str, Any]]()
     if sys.stdin.isatty():
         say("headway: a line is a turn; an empty line begins anew, Ctrl-D ends")

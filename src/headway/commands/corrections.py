@@ -78,7 +78,13 @@ def _versions(old: Path, new: Path) -> list[tuple[Path, Path]]:
         )
     from headway.filling.inputs import passed_over, plan
 
-    files = [job.file for job in plan([str(new)], None, in_place=False)]
+    try:
+        files = [job.file for job in plan([str(new)], None, in_place=False)]
+    except DataError:  # which advises a pattern
+        raise DataError(
+            f"of two folders the files are compared that are translations by their kind (.po, "
+            f".xlf, ..); {new} has none. Name two files, one of each folder; further ones apart."
+        ) from None
     both = [(old / file.relative_to(new), file) for file in files]
     alone = [file for earlier, file in both if not earlier.exists()]
     if len(alone) == len(both):

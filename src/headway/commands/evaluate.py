@@ -103,8 +103,10 @@ def _systems(runs: Sequence[Path], told: EvaluateOptions) -> "tuple[list[System]
         runs = [reference.pop()]  # RUN was written last, behind the names of the references
     files = Corpus(source=(source or reference[0],), target=(reference[0],))
     of_source, of_target = languages(files, told.source_language, told.target_language)
-    references = [_read(path) for path in reference]
-    sources = None if source is None else _read(source)
+    from headway.metrics.evaluation import read_to_score
+
+    references = [read_to_score(path) for path in reference]
+    sources = None if source is None else read_to_score(source)
     for path, lines in zip(reference[1:], references[1:], strict=True):
         _check_counts(path, len(lines), reference[0], len(references[0]))
     if source is not None and sources is not None:
@@ -139,24 +141,6 @@ def _systems(runs: Sequence[Path], told: EvaluateOptions) -> "tuple[list[System]
     )  # fmt: skip
 
 
-def _read(path: Path) -> list[str]:
-    from headway.core.lines import MAX_LINE_BYTES, read_lines
-    from headway.languages.codes import suffix_of
-    from headway.localization.formats.file_kinds import NO_TEXT, no_plain_text
-
-    if suffix_of(path) in NO_TEXT:
-        raise no_plain_text(path)
-    lines = []
-    for number, line in enumerate(read_lines(path), 1):
-        if line is None:
-            raise DataError(
-                f"a line to be scored may have {MAX_LINE_BYTES:,} bytes; line {number:,} of {path} "
-                "has more. Split it, in every file alike."
-            )
-        lines.append(line)
-    return lines
-
-
 def _check_counts(path: Path, n: int, reference: Path, n_references: int) -> None:
     if n != n_references:
         raise DataError(
@@ -169,6 +153,7 @@ def _check_counts(path: Path, n: int, reference: Path, n_references: int) -> Non
 def _finished(paths: list[Path], reference: Path, n_references: int) -> "list[System]":
     from headway.commands.evaluating import System
     from headway.core.lines import shown
+    from headway.metrics.evaluation import read_to_score
 
     if not 1 <= len(paths) <= 2:
         raise ConfigError(
@@ -178,7 +163,7 @@ def _finished(paths: list[Path], reference: Path, n_references: int) -> "list[Sy
     systems = []
     names_differ = len({path.name for path in paths}) == len(paths)
     for path in paths:
-        lines = _read(path)
+        lines = read_to_score(path)
         _check_counts(path, len(lines), reference, n_references)
         systems.append(System(shown(Path(path.name) if names_differ else path), lines))
     return systems

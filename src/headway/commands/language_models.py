@@ -49,8 +49,9 @@ def score(
         Only the so many lines with the lowest log-probability per token, with their numbers: what
         is odd in a corpus.
     json
-        Print one JSON object: {"scores": [{"text", "log_prob", "tokens": [{"token",
-        "log_prob"}]}]}. What is impossible under the model has null.
+        Print one JSON object: {"scores": [{"line", "text", "log_prob", "tokens": [{"token",
+        "log_prob"}]}]}; "line" counts blank lines too, which have no score. What is impossible
+        under the model has null.
     """
     if sum((tokens, rank, bool(worst), json)) > 1 and not (json and rank):
         raise ConfigError(
@@ -78,11 +79,12 @@ def score(
             print(f"{per_token:.4f}\tline {number}\t{line}")
     elif json:
         grouped = chain.from_iterable(groups(scored(), ranked=rank))
-        print_json({"scores": list(map(as_dict, grouped))})
+        print_json({"scores": [{"line": number, **as_dict(one)} for number, one in grouped]})
     elif rank:
         for number, group in enumerate(groups(scored(), ranked=True)):
             print(
-                "\n" * bool(number) + "\n".join(f"{one.log_prob:.4f}\t{one.text}" for one in group)
+                "\n" * bool(number)
+                + "\n".join(f"{one.log_prob:.4f}\t{one.text}" for _, one in group)
             )
     else:
         for one in scored():
@@ -92,12 +94,14 @@ def score(
         say(f"{unknown:,} tokens are unknown to the model, and scored as its one unknown word")
 
 
-def groups(scored: "Iterator[LineScore | None]", *, ranked: bool) -> "Iterator[list[LineScore]]":
-    """The lines between blank ones; the likeliest first, if `ranked`."""
-    for blank, some in groupby(scored, key=lambda one: one is None):
+def groups(
+    scored: "Iterator[LineScore | None]", *, ranked: bool
+) -> "Iterator[list[tuple[int, LineScore]]]":
+    """The lines between blank ones with their numbers; the likeliest first, if `ranked`."""
+    for blank, some in groupby(enumerate(scored, start=1), key=lambda one: one[1] is None):
         if not blank:
-            group = [one for one in some if one]
-            yield sorted(group, key=lambda one: -one.log_prob) if ranked else group
+            group = [(number, one) for number, one in some if one]
+            yield sorted(group, key=lambda one: -one[1].log_prob) if ranked else group
 
 
 def as_dict(one: "LineScore") -> dict[str, Any]:

@@ -171,9 +171,12 @@ def translate_files(
         told.out, told.in_place, told.overwrite, direction, told.report, units_shown, told.onto,
         told.keep_going, bool(told.as_), name,
     )  # fmt: skip
-    shown_how = [told.json, told.scores]
+    named = [RunFolder(Path(word)) for word in sys.argv[1:]]  # an ensemble has several runs
+    stored = [file.stat() for one in named for file in (one.config, one.model) if file.exists()]
+    of_runs = [(of.st_size, of.st_mtime_ns) for of in stored]
+    known = [[told.json, told.scores], sys.argv[1:], of_runs]
     with Stages() as stages:
-        done = called(run, names, options, aids, ready, [shown_how, sys.argv[1:]], say, stages)
+        done = called(run, names, options, aids, ready, known, say, stages)
     tell(done.files, listed=told.report is not None)
     if units_shown:
         print_units(done.files, told)

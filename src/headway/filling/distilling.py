@@ -7,14 +7,14 @@ teacher may be an ensemble (Freitag et al. 2017).
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from headway.core.cleaning import Report, clean, clean_pairs
+from headway.core.cleaning import Pair, Report, clean, clean_pairs
 from headway.core.config import Sections, merge
 from headway.core.disk import checksum, whole_text, write_text
 from headway.core.errors import ConfigError, DataError, RunError
@@ -27,7 +27,7 @@ from headway.runs.loading import open_run
 from headway.runs.task_spec import Request, Say
 from headway.runs.train import train
 from headway.translation import pairs
-from headway.translation.run_data import missing
+from headway.translation.run_data import missing, settings_of
 from headway.translation.spec import SPEC
 from headway.translator import Translator
 
@@ -63,9 +63,14 @@ class DistilledCorpus:
         return Translator.load([self.teacher, *self.others] if self.others else self.teacher)
 
     @cached_property
+    def data(self) -> pairs.TranslationData:
+        """What the teacher learned from."""
+        return settings_of(RunFolder(self.teacher)).data
+
+    @cached_property
     def gone(self) -> str:
         """Why the teacher's own text cannot be read, in words; nothing if it can."""
-        return missing(RunFolder(self.teacher))
+        return _no_texts(self.teacher)
 
     def begin(self) -> None:
         """Write down what is asked for.
@@ -77,7 +82,7 @@ class DistilledCorpus:
                 f"a student learns from what its teacher translates; {self.gone}. Give texts in "
                 "its source language: --source FILE"
             )
-        own = () if self.gone else self.translator.settings.data.corpus().files
+        own = () if self.gone else self.data.corpus().files
         others = {str(run.absolute()): checksum(RunFolder(run).model) for run in self.others}
         asked = {
             "teacher": str(self.teacher.absolute()),
@@ -118,7 +123,7 @@ class DistilledCorpus:
             path.unlink()
 
     def sections(self) -> Sections:
-        data = self.translator.settings.data
+        data = self.data
         found: dict[str, Any] = {
             "source": [str(self.file("train", "source"))],
             "target": [str(self.file("train", "target"))],
@@ -139,7 +144,7 @@ class DistilledCorpus:
 
     def file(self, split: str, side: str) -> Path:
         """Where the texts of a side lie."""
-        code = getattr(self.translator.settings.data, f"{side}_language") or side
+        code = getattr(self.data, f"{side}_language") or side
         return (self.folder / f"{split}.{code}").absolute()
 
     @property
@@ -149,25 +154,38 @@ class DistilledCorpus:
     def _texts(self, say: Say) -> tuple[list[str], Sequence[tuple[str, str]]]:
         """Each text once, in the order of the files, but for those that are validated on; and those
         pairs, where the teacher held some out and has no files of them."""
-        settings, vocabulary = self.translator.settings, self.translator.subwords
         found: dict[str, None] = {}
         valid: Sequence[tuple[str, str]] = ()
         if self.gone:
             say(f"only the files given are translated: {self.gone}")
         else:
-            valid = pairs.read(settings, vocabulary, lambda _: None).prepared.valid_texts
-            report = Report()
-            read = read_pairs(settings.data.corpus(), report)
-            cleaned = clean_pairs(read, settings.data, report, settings.data.judge)
-            found.update((pair.source, None) for pair in cleaned)
+            valid = self._held_out(self.teacher)
+            found.update((pair.source, None) for pair in _usable(self.data))
         for file in self.monolingual:
             lines = (clean(line) for line in read_lines(file) if line is not None)
             found.update((line, None) for line in lines if line)
         held = {source for source, _ in valid}
+        for other in self.others:
+            if why := _no_texts(other):
+                say(f"what {other} held out is not kept apart: {why}")
+            else:
+                held.update(source for source, _ in self._held_out(other))
         sources = [text for text in found if text not in held]
         if not sources:
             raise DataError("a teacher needs texts to translate; none was left. Give --source FILE")
-        return sources, () if settings.data.validation() else valid
+        return sources, () if self.data.validation() else valid
+
+    def _held_out(self, teacher: Path) -> Sequence[tuple[str, str]]:
+        """The pairs that a teacher was validated on."""
+        settings = settings_of(RunFolder(teacher))
+        return pairs.read(settings, self.translator.subwords, lambda _: None).prepared.valid_texts
+
+    def learned_of(self, teacher: Path, valid: Sequence[tuple[str, str]]) -> int:
+        """How many of some pairs a teacher learned from, as far as its text is still there."""
+        if _no_texts(teacher):
+            return 0
+        usable, asked = _usable(settings_of(RunFolder(teacher)).data), {*valid}
+        return len({pair[:2] for pair in usable if pair[:2] in asked} - {*self._held_out(teacher)})
 
     def _translated(self, sources: Sequence[str], begin: int) -> list[str]:
         """The translations of a block: read where they are there, else made and put down."""
@@ -179,6 +197,20 @@ class DistilledCorpus:
         if len(lines) != len(block):
             raise DataError(f"{path} has not a line for each text. Delete it, and go on.")
         return lines
+
+
+def _no_texts(teacher: Path) -> str:
+    """Why what a run learned from cannot be translated, in words; nothing if it can."""
+    folder = RunFolder(teacher)
+    if not (why := missing(folder)) and (shards := settings_of(folder).data.prepared):
+        return f"{teacher} learned from {shards}, which holds sub-words and no texts"
+    return why
+
+
+def _usable(data: pairs.TranslationData) -> Iterator[Pair]:
+    """The pairs of a corpus that cleaning leaves, those that are held out of it among them."""
+    report = Report()
+    return clean_pairs(read_pairs(data.corpus(), report), data, report, data.judge)
 
 
 def _write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -255,6 +287,11 @@ def teacher_words(lessons: DistilledCorpus, run: RunFolder, say: Say) -> str:
         f"on {len(some):,} validation sentences BLEU {bleu[1]:.2f}, the teacher's {bleu[0]:.2f}; "
         f"{seconds[0] / seconds[1]:.1f} times as fast here, each by its own search"
     )
+    for teacher in (lessons.teacher, *lessons.others):
+        if n := lessons.learned_of(teacher, some):
+            said += (
+                f"; {n:,} of them are among what {teacher} learned from: the teacher's is too high"
+            )
     say(f"{said}; the references are {what}")
     others = "".join(
         f"\nand `{name}` (sha256 {sum_})" for name, sum_ in plan.get("others", {}).items()

@@ -180,7 +180,7 @@ def card(run: Run) -> CardWords:
     return CardWords(
         f"{len(classes):,} classes of pictures",
         f"{len(classes):,} classes: {', '.join(classes.labels[:20])}",
-        f"{scores}, {found.loss:.4f} nats.",
+        f"{scores}, {found.loss:.4f} nats. The checkpoint was chosen by them.",
         f"{len(data.train):,} pictures learned from, scaled to {size}.",
         [command(verb, run.folder.path, *words) for verb, *words in commands],
     )

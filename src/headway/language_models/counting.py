@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.core.errors import ConfigError, RunError
+from headway.core.runtime import RuntimeSettings
 from headway.core.tensor_files import NAMES, check, header_of, save_tensors
 from headway.corpora.store import Store
 from headway.language_models.estimation import Counting, NgramCounts, count_ngrams, smoothed
@@ -34,8 +35,19 @@ def fit(run: Run) -> Settings:
             "n-grams are counted, once and at no rate; got "
             f"training.{', training.'.join(sorted(of_gradient))}. Leave that out."
         )
+    refuse_unused(run.settings.runtime, "n-grams are counted")
     counts = counted(run.data.train, counting_of(config, run.data.vocabulary))
     return replace(run.settings, model=replace(config, n_grams=counts.n_grams))
+
+
+def refuse_unused(runtime: RuntimeSettings, how: str) -> None:
+    """Raise ConfigError for a precision or an engine where there is none to choose, as it is
+    learned in another way: `how`."""
+    if runtime.precision == "bf16" or runtime.engine != "auto":
+        raise ConfigError(
+            f"{how}, in one precision and by no engine of models; got runtime.precision "
+            f"{runtime.precision} and runtime.engine {runtime.engine}. Leave both out."
+        )
 
 
 def counting_of(config: NgramConfig, vocabulary: Tokens) -> Counting:

@@ -1,7 +1,8 @@
 """Section [data] of a language model, and what is read by it: from text files to streams of ids."""
 
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,9 @@ HELD_OUT, MOST_HELD_OUT = 0.05, 5_000
 """Lines held out to validate on where no file is named: this share, and no more than so many."""
 BLOCKS = 10
 """Held-out lines are taken from so many places, each a run of lines that belong together."""
+REPEATED = 0.01
+"""Of the characters that are validated on: where lines that are learned from as well make up so
+many, it is said. Headings, which running text repeats, make up less."""
 LEAST_LINES, LEAST_TOKENS = 20, 200
 """Fewer than this teach a neural model nothing and leave nothing to validate on."""
 
@@ -188,10 +192,14 @@ def read(settings: Settings, vocabulary: Vocabulary | None, say: Say) -> Texts:
         )
     held_out = held_out_rows(n_rows) if not (data.valid_corpus or counting) else frozenset[int]()
 
-    def lines(*, valid: bool) -> Iterator[str]:
-        for number, line in enumerate(whole.lines()):
+    def lines(*, valid: bool, of: ReadingReport = whole) -> Iterator[str]:
+        for number, line in enumerate(of.lines()):
             if (number in held_out) == valid:
                 yield line
+
+    uncut, beside = ReadingReport(data.corpus), ReadingReport(data.valid_corpus)
+    held_lines = lines(valid=True, of=uncut) if held_out else beside.lines()
+    say_repeated(lines(valid=False, of=uncut), held_lines, say)
 
     if vocabulary is None:
         train_lines = partial(lines, valid=False)
@@ -240,6 +248,22 @@ def held_out_rows(n_rows: int) -> frozenset[int]:
     size, apart = n_held_out // n_blocks, n_rows / n_blocks
     starts = [int((block + 0.5) * apart) for block in range(n_blocks)]
     return frozenset(row for start in starts for row in range(start, start + size))
+
+
+def say_repeated(train: Iterable[str], valid: Iterable[str], say: Say) -> None:
+    """How many lines that are validated on are learned from as well, if they are more than a
+    text's headings; blank ones aside."""
+    times = Counter(filter(None, valid))
+    learned = {line for line in (train if times else ()) if line in times}
+    n_all, n_learned = (
+        sum(times[line] * len(line) for line in some) for some in (times.keys(), learned)
+    )
+    if learned and n_learned >= REPEATED * n_all:
+        say(
+            f"WARNING: {sum(map(times.__getitem__, learned)):,} of {times.total():,} lines to "
+            f"validate on ({n_learned / n_all:.0%} of that text) are among those to learn from as "
+            "well: scores are better than on new text"
+        )
 
 
 def counts_of(rows: frozenset[int], files: Sequence[Path], unit: TokenUnit) -> dict[str, int]:

@@ -123,7 +123,8 @@ def card(run: Run) -> CardWords:
     return CardWords(
         "Masked language model",
         f"{len(data.vocabulary):,} {unit}",
-        f"{scores[0].upper()}{scores[1:]}.\n\nPerplexities of other vocabularies do not compare.",
+        f"{scores[0].upper()}{scores[1:]}.\n\nThe checkpoint was chosen by this text. "
+        "Perplexities of other vocabularies do not compare.",
         f"{data.reading['read']:,} lines read; {tokens:,} tokens in windows of "
         f"{run.settings.training.window}, of which {HIDDEN:.0%} are hidden, anew each time{whole}.",
         next_commands(run.folder.path),

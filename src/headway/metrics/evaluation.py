@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Bool
@@ -18,7 +19,9 @@ from headway.core.bleu import (
     check_pairs,
 )
 from headway.core.errors import DataError
-from headway.languages.codes import base
+from headway.core.lines import MAX_LINE_BYTES, read_lines
+from headway.languages.codes import base, suffix_of
+from headway.localization.formats.file_kinds import NO_TEXT, no_plain_text
 from headway.metrics.corpus_scores import (
     Advance,
     Score,
@@ -76,6 +79,24 @@ class ScoredSystem:
     statistics: dict[str, SentenceStatistics]
     """By the names in `METRICS`; `ter`, and those of ROUGE, only where they were asked for."""
     exact: Bool[np.ndarray, " sentences"]
+
+
+def read_to_score(path: Path) -> list[str]:
+    """The lines of one side of a test set.
+
+    Raises DataError: the file cannot be read as text, or a line has more than 1 MiB.
+    """
+    if suffix_of(path) in NO_TEXT:
+        raise no_plain_text(path)
+    lines = []
+    for number, line in enumerate(read_lines(path), 1):
+        if line is None:
+            raise DataError(
+                f"a line to be scored may have {MAX_LINE_BYTES:,} bytes; line {number:,} of {path} "
+                "has more. Split it, in every file alike."
+            )
+        lines.append(line)
+    return lines
 
 
 def measure(

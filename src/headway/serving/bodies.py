@@ -73,7 +73,7 @@ class TranslateBody(_Body):
     ] = None
     glossary: Annotated[
         list[GlossaryPair] | Literal["none"] | None,
-        Field(description="Terms that hold here instead of the run's; `none`: no terms."),
+        Field(description="Terms that hold here instead of the run's; `none`, or []: no terms."),
     ] = None
     memory: Annotated[
         bool, Field(description="Take exact translations of corrections and memories first.")
@@ -135,6 +135,9 @@ class CorrectBody(_Body):
     target_text: Annotated[Text, Field(min_length=1, description="How it should be translated.")]
     source: Annotated[Code, Field(description="Code of the source language.")]
     target: Annotated[Code, Field(description="Code of the target language.")]
+    tag: Annotated[
+        str | None, Field(max_length=50, description="The tag that it was translated with.")
+    ] = None
 
 
 class InspectBody(_Body):
@@ -178,10 +181,10 @@ class DocumentForm(_Body):
 
 def terms_of(given: list[GlossaryPair] | Literal["none"] | None) -> Terms | Literal["none"] | None:
     """Terms as a service is given them; raises RefusedError where they contradict each other."""
-    if given is None or given == "none":
-        return given
-    if not given:
+    if given is None:
         return None
+    if not given or given == "none":
+        return "none"
     return inline_terms.terms_of([(one.source, one.target) for one in given])
 
 

@@ -13,6 +13,7 @@ from typing import Self
 from headway.core.cleaning import clean
 from headway.core.disk import disk_errors, sync, write_bytes
 from headway.core.lines import MAX_LINE_BYTES, bounded_lines
+from headway.corpora.mixing import check_tag
 from headway.localization.formats.tables import json_object
 from headway.operations.locks import only_writer_of_folder
 from headway.serving.requests import RefusedError, ServedPair
@@ -21,15 +22,15 @@ _CODE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8}){0,4}")
 
 
 class Corrections:
-    """A folder of them, `corrections.en-de.jsonl` for each pair: lines are added, and one is on the
-    disk before anybody hears that it is kept; one that is withdrawn goes. `headway train
-    --init-from RUN --pairs FILE` learns from such a file. Safe to be used by many threads, and by
-    one process."""
+    """A folder of them, `corrections.en-de.jsonl` for each pair, `corrections.en-de.TAG.jsonl` for
+    what is asked for by a run's tag: lines are added, and one is on the disk before anybody hears
+    that it is kept; one that is withdrawn goes. `headway train --init-from RUN --pairs FILE` learns
+    from such a file. Safe to be used by many threads, and by one process."""
 
     def __init__(self, folder: Path, say: Callable[[str], None] = lambda _: None) -> None:
         """Raises DiskError: it cannot be written to; TakenError: another process has it."""
         self.folder, self._lock = folder, threading.Lock()
-        self._held, self._known = ExitStack(), dict[ServedPair, dict[str, str]]()
+        self._held, self._known = ExitStack(), dict[tuple[ServedPair, str], dict[str, str]]()
         self._held.enter_context(only_writer_of_folder(folder, say))
         self._say = say
 
@@ -43,17 +44,19 @@ class Corrections:
         """Let another process have the folder."""
         self._held.close()
 
-    def file_of(self, pair: ServedPair) -> Path:
-        """Where those of a pair are; raises RefusedError for what are no codes of languages."""
+    def file_of(self, pair: ServedPair, tag: str = "") -> Path:
+        """Where those of a pair are; raises RefusedError for what are no codes of languages, and
+        ConfigError for what is no tag."""
         if not all(map(_CODE.fullmatch, pair)):
             raise RefusedError("language", "a language is given by its code, such as en or pt-BR")
-        return self.folder / f"corrections.{pair.source}-{pair.target}.jsonl"
+        of_tag = f".{check_tag(tag)}" if tag else ""
+        return self.folder / f"corrections.{pair.source}-{pair.target}{of_tag}.jsonl"
 
-    def add(self, pair: ServedPair, source_text: str, target_text: str) -> None:
+    def add(self, pair: ServedPair, source_text: str, target_text: str, tag: str = "") -> None:
         """Keep what a person wrote: see `add_all`."""
-        self.add_all(pair, {source_text: target_text})
+        self.add_all(pair, {source_text: target_text}, tag)
 
-    def add_all(self, pair: ServedPair, targets: Mapping[str, str]) -> None:
+    def add_all(self, pair: ServedPair, targets: Mapping[str, str], tag: str = "") -> None:
         """Keep what a person wrote, by the texts that it translates; it holds from now on, in the
         place of earlier corrections of the same texts.
 
@@ -62,11 +65,11 @@ class Corrections:
             DiskError: it could not be written, and nothing of it is kept.
         """
         lines = b"".join(_line(source, target) for source, target in targets.items())
-        file = self.file_of(pair)
+        file = self.file_of(pair, tag)
         if not lines:
             return
         with self._lock:
-            known = self._of(pair)
+            known = self._of(pair, tag)
             _append(file, lines)
             known |= {clean(source): target for source, target in targets.items()}
 
@@ -84,14 +87,14 @@ class Corrections:
                 return
             left = {text: target for text, target in known.items() if text not in gone}
             write_bytes(file, b"".join(_line(*one) for one in left.items()))
-            self._known[pair] = left
+            self._known[pair, ""] = left
 
-    def exact(self, pair: ServedPair, text: str) -> str | None:
+    def exact(self, pair: ServedPair, text: str, tag: str = "") -> str | None:
         """The newest correction of this very text, white space around it aside."""
-        known = self._known.get(pair)
-        if known is None:
+        known = self._known.get((pair, tag))
+        if known is None and (not tag or os.path.exists(self.file_of(pair, tag))):
             with self._lock:
-                known = self._of(pair)
+                known = self._of(pair, tag)
         return known.get(clean(text)) if known else None
 
     def count(self, pair: ServedPair) -> int:
@@ -99,17 +102,17 @@ class Corrections:
         with self._lock:
             return len(self._of(pair))
 
-    def _of(self, pair: ServedPair) -> dict[str, str]:
+    def _of(self, pair: ServedPair, tag: str = "") -> dict[str, str]:
         """What is known of a pair, read when it is first asked for."""
-        if pair not in self._known:
+        if (pair, tag) not in self._known:
             found: dict[str, str] = {}
-            file = self.file_of(pair)
+            file = self.file_of(pair, tag)
             if file.exists():
                 n_odd = _read(file, found)
                 if n_odd:
                     self._say(f"{file} has {n_odd:,} lines that are no corrections: left out")
-            self._known[pair] = found
-        return self._known[pair]
+            self._known[pair, tag] = found
+        return self._known[pair, tag]
 
 
 def _line(source_text: str, target_text: str) -> bytes:

@@ -77,14 +77,16 @@ class KnownTranslations(NamedTuple):
         """There may be some."""
         return self.corrections is not None or self.memories is not None
 
-    def exact(self, pair: ServedPair, source: Segment) -> KnownTranslation | None:
+    def exact(self, pair: ServedPair, source: Segment, tag: str = "") -> KnownTranslation | None:
         """The translation of this very text, with the codes of `source`; None where there is none
-        that has them all."""
-        if self.corrections and (text := self.corrections.exact(pair, source.text)) is not None:
-            found = as_segment(text, source)
+        that has them all. What is asked for by a `tag` is another text than without one: it has
+        corrections of its own, and no file of a memory says that it is of a tag."""
+        kept = self.corrections.exact(pair, source.text, tag) if self.corrections else None
+        if kept is not None:
+            found = as_segment(kept, source)
             if Counter(found.codes) == Counter(source.codes):
                 return KnownTranslation(found, "correction")
-        segment = self.memories.exact(pair, source) if self.memories else None
+        segment = self.memories.exact(pair, source) if self.memories and not tag else None
         if segment is not None and Counter(segment.codes) == Counter(source.codes):
             return KnownTranslation(segment, "memory")
         return None

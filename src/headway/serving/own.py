@@ -13,6 +13,8 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from headway.core.errors import HeadwayError
+from headway.corpora.mixing import chosen_tag
+from headway.operations.shipped import open_folder
 from headway.serving.bodies import CorrectBody, TranslateBody, read
 from headway.serving.doors import EVENTS, body_of, caller_of, route
 from headway.serving.requests import Caller, RefusedError, ServedText, TranslationRequest
@@ -62,8 +64,14 @@ async def correct(
             "nothing is kept here. Its operator can have it: headway serve --state DIR",
         )
     body = read(CorrectBody, await body_of(request))
-    pair = service.runs.of(body.source, body.target).pair
-    await anyio.to_thread.run_sync(corrections.add, pair, body.source_text, body.target_text)
+    run = service.runs.of(body.source, body.target)
+
+    def keep() -> None:
+        if body.tag:
+            chosen_tag(body.tag, open_folder(run.path).settings()["data"].get("tags", ()))
+        corrections.add(run.pair, body.source_text, body.target_text, body.tag or "")
+
+    await anyio.to_thread.run_sync(keep)
     return JSONResponse({"kept": True})
 
 

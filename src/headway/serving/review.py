@@ -28,7 +28,7 @@ _SENT = ("line", "key", "source", "origin", "percent", "confidence", "near")
 class CorrectionKeeper(Protocol):
     """Keeps what people wrote, to be learned from."""
 
-    def add(self, pair: ServedPair, source_text: str, target_text: str) -> Any:
+    def add(self, pair: ServedPair, source_text: str, target_text: str, tag: str = "") -> Any:
         """Keep a translation that a person approved."""
         ...
 

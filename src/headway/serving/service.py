@@ -171,7 +171,7 @@ class Service:
             if not text or text.isspace():
                 answers[i] = ServedText(text, source, origin="none")
             elif self.known.is_any and request.use_memory and not request.prefixes:
-                known = self.known.exact(way.pair, Segment((text.strip(),)))
+                known = self.known.exact(way.pair, Segment((text.strip(),)), request.tag or "")
                 if known is not None:
                     target = framed(text, known.segment.text)
                     answers[i] = ServedText(target, source, origin=known.origin)
@@ -233,7 +233,8 @@ class Service:
             made[i] = _between_tags(of_text)
         if self.known.is_any and request.use_memory:
             for i, segment in enumerate(segments):
-                if i not in made and (known := self.known.exact(way.pair, segment)) is not None:
+                known = self.known.exact(way.pair, segment, request.tag or "")
+                if i not in made and known is not None:
                     made[i] = MadeSegment(known.segment, known.origin)
         coded = [i for i in range(len(segments)) if i not in made]
         some, n_cut = [segments[i] for i in coded], [0] * len(coded)

@@ -10,11 +10,11 @@ import numpy as np
 from headway.core.disk import digest
 from headway.core.errors import ConfigError, DataError, UserError
 from headway.core.hypothesis import DecodingSettings
-from headway.core.lines import read_lines
 from headway.core.search import METHODS
 from headway.corpora.corpus import Corpus, languages
 from headway.corpora.mixing import Use
 from headway.metrics.corpus_scores import bleu_by_language, chrf_statistics
+from headway.metrics.evaluation import read_to_score
 from headway.operations.shipped import open_folder
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
@@ -139,7 +139,7 @@ def read_files(given: Mapping[str, Sequence[Path]]) -> Rows:
             f"translators are compared on --source F --reference F, one file each; got {told}."
         )
     (source,), (reference,) = (given[name] for name in FILES)
-    sides = [[line or "" for line in read_lines(path)] for path in (source, reference)]
+    sides = [read_to_score(path) for path in (source, reference)]
     if len(sides[0]) != len(sides[1]) or not sides[0]:
         raise DataError(
             f"a test set has a reference for every source; {source} has {len(sides[0]):,} lines "

@@ -69,7 +69,10 @@ def inherited(spec: TaskSpec, parent: Parent, given: Sections, say: Say = silent
                 f"--old-share mixes in the training pairs of {parent.folder.path}; {why_not}. "
                 "Change that, or leave --old-share out."
             )
-        say(f"nothing of what {parent.folder.path} learned from is mixed in: {why_not}")
+        say(
+            f"nothing of what {parent.folder.path} learned from is mixed in, nor is it compared "
+            f"with what this run is validated on: {why_not}"
+        )
     held_back = gone or (not why_not and tuning_data.are_few(now.data))
     if held_back and "learning_rate" not in given.get("training", {}):
         training |= {"learning_rate": HELD_BACK * tuned_rate(before), "held_back": HELD_BACK}

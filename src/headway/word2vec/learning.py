@@ -23,6 +23,7 @@ from headway.core.errors import ConfigError, HeadwayError, StoppedError, command
 from headway.core.learning import clock, drawn
 from headway.core.tensor_files import save_tensors
 from headway.core.training_interfaces import Progress, Reporter
+from headway.language_models.counting import refuse_unused
 from headway.operations.time_budget import seconds
 from headway.runs.console import ConsoleReporter, stop_on_signal
 from headway.runs.fitting import SURE
@@ -213,6 +214,7 @@ CPU = torch.device("cpu")
 
 def fit(run: Run) -> Settings:
     """The run's settings with rate and length, where they were left open."""
+    refuse_unused(run.settings.runtime, "word vectors are learned by a program of their own")
     training: VectorTraining = run.settings.training
     rate = training.learning_rate or RATES[run.settings.model_type]
     if rate < training.last_rate:

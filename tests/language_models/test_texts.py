@@ -1,0 +1,47 @@
+"""What is said of the lines of a language model's corpus."""
+
+from pathlib import Path
+
+import pytest
+
+from headway.language_models.spec import SPEC
+from headway.language_models.texts import held_out_rows, read
+from headway.runs.settings import Settings
+
+WORDS = "the dog runs and a cat sleeps near the old red house"
+
+
+def said_of(corpus: list[str], folder: Path, valid: list[str] | None = None) -> list[str]:
+    """Warnings while such lines are read."""
+    data = {}
+    for name, lines in (("corpus", corpus), ("valid_corpus", valid)):
+        if lines is not None:
+            (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            data[name] = [str(folder / name)]
+    text = {"unit": "words", "min_count": 1}
+    given = {"run": {"task": "language-model"}, "data": data, "text": text}
+    settings = Settings.of({**given, "model": {"type": "lstm"}}, SPEC)
+    said: list[str] = []
+    read(settings, None, said.append)
+    return [line for line in said if line.startswith("WARNING")]
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_lines_that_are_validated_on_and_learned_from_are_counted(tmp_path, named) -> None:
+    corpus = [f"{WORDS} {number:04}" for number in range(400)]
+    valid = [f"{WORDS} {number:04}" for number in range(1000, 1020)]
+    assert said_of(corpus, tmp_path, valid if named else None) == []
+    held = list(range(20)) if named else sorted(held_out_rows(400))
+    texts = valid if named else corpus
+    learned = next(row for row in range(400) if named or row not in held)
+    for row in (*held[:3], held[-1]):  # once, and three times the same
+        texts[row] = corpus[learned]
+    [line] = said_of(corpus, tmp_path, valid if named else None)
+    assert f"4 of {len(held)} lines to validate on ({4 / len(held):.0%} of that text)" in line
+
+
+def test_of_headings_that_running_text_repeats_nothing_is_said(tmp_path) -> None:
+    corpus = [f"{WORDS * 5} {number}" for number in range(400)]
+    for row in range(0, 400, 2):
+        corpus[row] = "="
+    assert said_of(corpus, tmp_path) == []
