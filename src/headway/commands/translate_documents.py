@@ -1,5 +1,6 @@
 """`headway translate` with more than a model and lines of text: files, memory, terms, reports."""
 
+import os
 import sys
 from collections.abc import Sequence
 from glob import has_magic
@@ -172,7 +173,7 @@ def translate_files(
         told.keep_going, bool(told.as_), name,
     )  # fmt: skip
     named = [RunFolder(Path(word)) for word in sys.argv[1:]]  # an ensemble has several runs
-    stored = [file.stat() for one in named for file in (one.config, one.model) if file.exists()]
+    stored = [os.stat(f) for one in named for f in (one.config, one.model) if os.path.isfile(f)]
     of_runs = [(of.st_size, of.st_mtime_ns) for of in stored]
     known = [[told.json, told.scores], sys.argv[1:], of_runs]
     with Stages() as stages:
