@@ -341,8 +341,8 @@ class Trainer(Generic[AnyTask]):
             place = checkpoint.folder_of(folder.checkpoints, saved.step)
             refuse_out_of_reach(place, error)
             raise RunError(
-                f"{place} cannot be gone on from: {error}. Delete it to go on from the one before, "
-                "or take the run from a copy."
+                f"{place} cannot be gone on from: {str(error).removesuffix('.')}. Delete it to "
+                "go on from the one before, or take the run from a copy."
             ) from error
         folder.cut_log(saved.step)
         self.tidy()
