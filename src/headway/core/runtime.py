@@ -26,7 +26,7 @@ class RuntimeSettings:
     """The [runtime] section. `auto` takes the best that this machine has."""
 
     device: Device = "auto"
-    """What computes: `cuda` is an NVIDIA GPU, `auto` takes one if there is one."""
+    """What computes: `cuda` is an NVIDIA GPU; `auto` takes one where it is quicker."""
     precision: Precision = "auto"
     """Of matrix products; weights and the optimizer's state stay in fp32. int8 translates only."""
     threads: int = 0
