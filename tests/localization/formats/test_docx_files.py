@@ -144,3 +144,19 @@ def test_what_is_no_archive_is_refused(tmp_path):
     path.write_bytes(b"\xd0\xcf\x11\xe0 an older format")
     with pytest.raises(DataError, match="whole zip archive"):
         open_document(path, None, None, False)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(place=st.floats(0, 1, exclude_max=True), byte=st.integers(0, 255))
+def test_a_damaged_one_is_refused_before_anything_is_translated_or_can_be_filled(path, place, byte):
+    whole = path.read_bytes()
+    data = bytearray(whole)
+    data[int(place * len(data))] = byte
+    path.write_bytes(data)
+    try:
+        document = open_document(path, None, None, False)
+        document.filled([Segment(("x",))] + [None] * (len(document.gaps) - 1))
+    except DataError as error:  # of the archive, or of what is in it now
+        assert str(path) in str(error)
+    finally:
+        path.write_bytes(whole)

@@ -6,6 +6,7 @@ Runs of a paragraph that look alike are one text; where the look changes, paired
 import io
 import re
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -33,6 +34,10 @@ _TEXTS = re.compile(r"word/(document|header\d*|footer\d*|footnotes|endnotes)\.xm
 _ROOTS = {"header": "w:hdr", "footer": "w:ftr"}
 _MOST_BYTES = 32 << 20
 """Of all texts of a document, unpacked."""
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError, ValueError,
+)  # fmt: skip
+"""What `zipfile` raises of an archive that is damaged, or has a password."""
 _IGNORED = re.compile(r"<w:(?:lang|noProof|proofErr)\b[^<>]*/>")
 _FORGOTTEN = frozenset(("w:prooferr", "w:lastrenderedpagebreak", "w:softhyphen"))
 """What Word finds out again."""
@@ -95,7 +100,9 @@ def _members(path: Path, data: bytes) -> dict[str, Decoded]:
                         f"{path} unpack to more. Part it in several."
                     )
                 found[name] = _decoded(path, name, raw)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as error:
+            if damaged := packed.testzip():  # a picture, which is copied when all is translated
+                raise zipfile.BadZipFile(f"{damaged} is damaged")
+    except _DAMAGE as error:
         raise DataError(
             f"a document of Word is a whole zip archive without a password; {path} is not "
             f"({error}). Save it again as .docx."
