@@ -34,9 +34,7 @@ _TEXTS = re.compile(r"word/(document|header\d*|footer\d*|footnotes|endnotes)\.xm
 _ROOTS = {"header": "w:hdr", "footer": "w:ftr"}
 _MOST_BYTES = 32 << 20
 """Of all texts of a document, unpacked."""
-_DAMAGE = (
-    zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError, ValueError,
-)  # fmt: skip
+_DAMAGE = zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError, ValueError
 """What `zipfile` raises of an archive that is damaged, or has a password."""
 _IGNORED = re.compile(r"<w:(?:lang|noProof|proofErr)\b[^<>]*/>")
 _FORGOTTEN = frozenset(("w:prooferr", "w:lastrenderedpagebreak", "w:softhyphen"))
