@@ -3,6 +3,9 @@
 Each unit bears a mark (`k100x`, ..) on both of its sides, so that a shift can be seen.
 """
 
+from io import BytesIO
+from zipfile import ZIP_DEFLATED, ZipFile
+
 MARKS = [f"k{n}x" for n in range(100, 130)]
 
 
@@ -195,6 +198,79 @@ def vtt_file() -> str:
     return "WEBVTT\n\nNOTE a\nb\n\nSTYLE\n::cue {}\n\n" + srt_file().replace(",", ".")
 
 
+def android_file() -> str:
+    """Texts, plurals, arrays, tags, escapes, and texts that stay."""
+    rows = "".join(
+        [
+            f'  <string name="k{n}">Text {mark} <b>%1$s</b> \\u2019 &lt;so&gt;</string>\n',
+            f'  <plurals name="k{n}"><item quantity="one">%d {mark}</item>'
+            f'<item quantity="other">%d of {mark}</item></plurals>\n',
+            f'  <string-array name="k{n}"><item>"A {mark} "</item><item>B</item></string-array>\n',
+            f'  <string name="k{n}" translatable="false">{mark}</string><!-- note -->\n',
+        ][n % 4]
+        for n, mark in enumerate(MARKS)
+    )
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<resources>\n{rows}</resources>\n'
+
+
+def yaml_file() -> str:
+    """Texts of all styles: plain, quoted both ways, literal, folded, in lists and below anchors."""
+    rows = [
+        [
+            f"  k{n}: Text {mark} %{{name}}\n",
+            f'  k{n}: "Text {mark} \\u00e4 \\n: {{{{x}}}}"  # note\n',
+            f"  k{n}: 'It''s {mark}'\n",
+            f"  k{n}: |-\n    Text {mark}\n      goes on\n",
+            f"  k{n}: >\n    Text {mark}\n    goes on\n\n    and on\n",
+            f"  k{n}:\n    one: '%{{count}} {mark}'\n    other: some {mark}\n",
+        ][n % 6]
+        for n, mark in enumerate(MARKS)
+    ]
+    return "en:\n" + "".join(rows) + "  last: &a [one, two]\n  again: *a\n"
+
+
+def html_file() -> str:
+    """Paragraphs with tags, entities, attributes that are texts, scripts and comments."""
+    rows = "".join(
+        f'<p class=a>Text {mark} <b>bold <i>&amp; more</b></i> &nbsp;<img alt="A {mark}" src=x>'
+        f"<br>then<!-- note --></p>\n<script>if (a < {n}) b();</script><pre> {mark}\n  x</pre>"
+        f"<ul><li>One {mark}<li>Two</ul>\n"
+        for n, mark in enumerate(MARKS[:12])
+    )
+    return f"<!DOCTYPE html><html lang=en><title>T</title><body>\n{rows}</body></html>\n"
+
+
+def markdown_file() -> str:
+    """Headings, lists, tables, links, code of both kinds, and a front matter."""
+    rows = "".join(
+        f'# Text {mark}\n\nIt is *so* and **{mark}**, see [there](http://x/{n} "t") or `code`.\n'
+        f"Goes on  \nhere.\n\n- one {mark}\n  - two\n1. three\n\n> said {mark}\n\n"
+        f"| a | b |\n|---|---|\n| {mark} | \\| |\n\n```py\nx = {n}\n```\n\n<div>x</div>\n\n"
+        for n, mark in enumerate(MARKS[:8])
+    )
+    return f"---\ntitle: A\n---\n{rows}[ref]: http://x\n"
+
+
+def word_file() -> bytes:
+    """Runs that look different, a table, a link, a header, and a picture."""
+    rows = "".join(
+        f'<w:p><w:r><w:t xml:space="preserve">Text {mark} </w:t></w:r><w:r><w:rPr><w:b/></w:rPr>'
+        f"<w:t>bold</w:t></w:r><w:r><w:tab/><w:t>end &amp; on</w:t></w:r></w:p>"
+        f'<w:tbl><w:tr><w:tc><w:p><w:hyperlink r:id="r{n}"><w:r><w:t>{mark}</w:t></w:r>'
+        "</w:hyperlink></w:p></w:tc></w:tr></w:tbl>"
+        for n, mark in enumerate(MARKS[:10])
+    )
+    space = 'xmlns:w="w" xmlns:r="r"'
+    packed = BytesIO()
+    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+        body = f"<w:document {space}><w:body>{rows}</w:body></w:document>"
+        archive.writestr("word/document.xml", body)
+        header = f"<w:hdr {space}><w:p><w:r><w:t>A header</w:t></w:r></w:p></w:hdr>"
+        archive.writestr("word/header1.xml", header)
+        archive.writestr("word/media/a.png", bytes(range(256)))
+    return packed.getvalue()
+
+
 SAMPLES: dict[str, list[bytes]] = {
     ".tmx": [tmx_file().encode(), tmx_file().replace("UTF-8", "UTF-16").encode("utf-16")],
     ".xlf": [xliff_file().encode(), xliff_2_file().encode()],
@@ -210,5 +286,10 @@ SAMPLES: dict[str, list[bytes]] = {
     ".resx": [resx_file().encode(), resx_file().replace("\n", "\r\n").encode("utf-8-sig")],
     ".srt": [srt_file().encode(), srt_file().replace("\n", "\r\n").encode("utf-8-sig")],
     ".vtt": [vtt_file().encode()],
+    ".xml": [android_file().encode(), android_file().replace("\n", "\r\n").encode("utf-8-sig")],
+    ".yml": [yaml_file().encode(), yaml_file().replace("\n", "\r\n").encode()],
+    ".html": [html_file().encode()],
+    ".md": [markdown_file().encode(), markdown_file().replace("\n", "\r\n").encode()],
+    ".docx": [word_file()],
 }
 """By suffix: the same texts in several encodings or layouts."""

@@ -18,9 +18,11 @@ import signal
 import time
 import traceback
 from collections import Counter
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
+from zipfile import ZipFile
 
 from format_samples import SAMPLES
 from record import add_record_option, exit_status, parser, table, write
@@ -29,7 +31,7 @@ from headway.core.cleaning import Report
 from headway.core.errors import UserError
 from headway.corpora.corpus import Corpus
 from headway.localization.formats.branches import branches_of
-from headway.localization.formats.file_kinds import keyed, opener_of, reader_of
+from headway.localization.formats.file_kinds import keyed, opener_of, paired, reader_of
 from headway.localization.placeholders.segments import Code, Segment
 
 LIMIT_S = 1.0
@@ -73,6 +75,18 @@ def damaged(data: bytes, n_changes: int, chance: random.Random) -> bytes:
     return data
 
 
+def damaged_word(data: bytes, n_changes: int, chance: random.Random) -> bytes:
+    """A document of Word with so many changes: of its text, or of the archive."""
+    if chance.random() < 0.3:
+        return damaged(data, n_changes, chance)
+    packed = BytesIO()
+    with ZipFile(BytesIO(data)) as old, ZipFile(packed, "w") as new:
+        for name in old.namelist():
+            whole = old.read(name)
+            new.writestr(name, damaged(whole, n_changes, chance) if "document" in name else whole)
+    return packed.getvalue()
+
+
 def tried(path: Path, suffix: str, n_changes: int) -> str:
     """What became of a file: read, refused, or what is wrong."""
     started = time.process_time()
@@ -80,7 +94,7 @@ def tried(path: Path, suffix: str, n_changes: int) -> str:
         if suffix in keyed():
             for _ in opener_of(path)(path, None, None, False).texts:
                 pass
-        else:
+        elif suffix in paired():
             pairs = list(reader_of(path).pairs(path, Corpus(), Report()))
             shifted = [pair for pair in pairs if not together(pair.source, pair.target)]
             if len(shifted) > n_changes:
@@ -135,7 +149,8 @@ def main() -> int:
         for number in range(asked.files):
             suffix = chance.choice(kinds)
             n_changes = chance.choice((1, 1, 1, 2, 3, 6))
-            data = damaged(chance.choice(SAMPLES[suffix]), n_changes, chance)
+            change = damaged_word if suffix == ".docx" else damaged
+            data = change(chance.choice(SAMPLES[suffix]), n_changes, chance)
             packed = chance.random() < 0.05
             path = Path(folder) / f"file{suffix}{'.gz' if packed else ''}"
             path.write_bytes(gzip.compress(data, 1) if packed else data)

@@ -75,7 +75,7 @@ def structure(text):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_only_prose_changes_and_another_reader_sees_the_same_structure(tmp_path, newline):
     path = tmp_path / "a.de.md"
     path.write_bytes(FILE.replace("\n", newline).encode())

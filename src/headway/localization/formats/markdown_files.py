@@ -11,7 +11,11 @@ from headway.localization.formats.markup import MarkupPiece, joined
 from headway.localization.formats.spans import Decoded, Entry, Lines, one_language, read_decoded
 from headway.localization.placeholders.segments import Code, Segment
 
-_FRONT = re.compile(r"(---|\+\+\+)[ \t]*\r?\n.*?\n(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_END = r"(?:\r\n?|\n)"
+"""Of a line, as markdown-it has it."""
+_FRONT = re.compile(
+    rf"(---|\+\+\+)[ \t]*{_END}.*?{_END}(?:\1|\.\.\.)[ \t]*(?:{_END}|\Z)", re.DOTALL
+)
 _NOTE = re.compile(r"\[\^[^\]\s]{1,60}\]:?|^\[[ xX]\](?=\s)")
 """A footnote's mark, and the box of a task."""
 _MARK = re.compile("</?(?:em|strong|s)>")
@@ -69,7 +73,8 @@ def _entries(decoded: Decoded, _language: str | None) -> list[Entry]:
 def _unsorted(decoded: Decoded) -> Iterator[Entry]:
     front = _FRONT.match(decoded.text)
     begin = front.end() if front else 0
-    starts = [begin, *(begin + found.end() for found in re.finditer("\n", decoded.text[begin:]))]
+    ends = re.finditer(_END, decoded.text[begin:])
+    starts = [begin, *(begin + found.end() for found in ends)]
     starts.append(len(decoded.text))
     known: dict[str, Any] = {}
     blocks = _parser().parse(decoded.text[begin:], known)
