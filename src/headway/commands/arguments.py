@@ -28,9 +28,7 @@ Unread = Annotated[str, Parameter(allow_leading_hyphen=True)]
 
 Overrides = Annotated[
     Unread,
-    Parameter(
-        help="Any setting as a flag, such as --model.heads 4: headway settings tells them all."
-    ),
+    Parameter(help="Any setting as a flag, like --model.heads 4: headway settings tells them all."),
 ]
 """For `*overrides: Overrides`: tokens that can only be settings."""
 
