@@ -10,6 +10,7 @@ import pytest
 
 from headway.commands.demo import FOLDER as DEMO_FOLDER
 from headway.commands.verbs import VERBS
+from headway.language_models.models import LANGUAGE_MODELS
 
 ROOT = Path(__file__).parent.parent
 
@@ -278,6 +279,15 @@ def test_the_map_of_a_package_names_each_of_its_files(package: Path) -> None:
     named = re.findall(r"^\| `([\w/]+\.py)` \|", (package / "README.md").read_text("utf-8"), re.M)
     files = [path for path in package.rglob("*.py") if len(path.read_text("utf-8").split("\n")) > 3]
     assert sorted(named) == sorted(path.relative_to(package).as_posix() for path in files)
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md"])
+def test_each_readme_names_every_package_and_every_type_of_language_model(name: str) -> None:
+    text = (ROOT / name).read_text("utf-8")
+    assert {package.name for package in PACKAGES} <= {*re.findall(r"\b(\w+)/", text)}
+    types = re.search(r"--task language-model .*--model\.type (.*)", text)
+    assert types
+    assert {*LANGUAGE_MODELS} <= {*re.findall(r"[a-z]+", types[1])}
 
 
 def test_the_core_is_walked_through_and_named_in_the_readmes_tree() -> None:

@@ -4,6 +4,8 @@ import gzip
 import io
 import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 import tracemalloc
@@ -47,6 +49,22 @@ def test_as_many_lines_come_out_as_go_in_in_order_and_blank_stays_blank(everyday
     assert lines == expected
     assert all(not line for line, source in zip(lines, LINES, strict=True) if not source.strip())
     assert any(lines)
+
+
+def test_that_a_training_may_go_on_is_said_and_how(everyday_run, text, tmp_path):
+    stopped = tmp_path / "stopped run"
+    shutil.copytree(everyday_run, stopped)
+    settings = stopped / "config.toml"
+    marked = settings.read_text(encoding="utf-8")
+    assert marked.count("finished = true") == 1
+    settings.write_text(marked.replace("finished = true", "finished = false"), encoding="utf-8")
+    assert command("check", str(stopped), "--accept").status == 0
+    whole, found = translate(everyday_run, text), translate(stopped, text)
+    assert "unfinished" not in whole.err
+    assert found.out == whole.out
+    _, _, told = found.err.partition("is unfinished: headway ")
+    words = shlex.split(told.partition(" goes on\n")[0])  # as a shell takes it
+    assert words == ["train", "--out", str(stopped), "--resume"]
 
 
 def test_a_file_may_be_packed_and_have_other_line_ends(everyday_run, text, tmp_path):

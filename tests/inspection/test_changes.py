@@ -1,11 +1,14 @@
 """Laws of changes: what is shown is what the changed model does."""
 
+import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import headway
+from headway.cli import main
 from headway.earlier_translators.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
 from headway.inspection import document
 from headway.inspection.ablation import common
@@ -58,6 +61,18 @@ def test_without_a_change_the_document_names_the_parts(inspected):
     found = document.sentence(inspected, TEXT, parts=["changes"])["changes"]
     assert found["changed"] is None
     assert "decoder.0.cross.head.1" in found["parts"]
+
+
+def test_the_command_that_is_told_to_switch_a_part_off_does_so_for_that_text(inspected, tmp_path):
+    text, out = 'It\'s `so` "too", Tom, for $1.', tmp_path / "page.html"
+    told = document.sentence(inspected, text, parts=["changes"])["changes"]["try"]
+    headway_, *words = shlex.split(told)  # as a shell takes it
+    assert headway_ == "headway"
+    assert main([*words, "--out", str(out)]) == 0
+    page = out.read_text(encoding="utf-8").partition('id="document">')[2]
+    [sentence] = json.loads(page.partition("</script>")[0])["sentences"]
+    assert sentence["text"] == text
+    assert sentence["changes"]["off"] == words[-1:]
 
 
 def test_a_model_of_other_bricks_has_no_parts(inspected):

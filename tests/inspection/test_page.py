@@ -52,6 +52,31 @@ def test_all_views_are_drawn_without_a_complaint_and_fit_the_screen(
         assert lang == {"en-US": "en", "zh-CN": "zh-Hans"}[language]
 
 
+BROKEN = r"""() => {
+  const words = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { data, parentElement } = texts.currentNode;
+    if (!parentElement.checkVisibility()) continue;
+    for (const { 0: word, index } of data.matchAll(/[\p{Script=Latin}\p{N}.,]+/gu)) {
+      const range = document.createRange();
+      range.setStart(texts.currentNode, index);
+      range.setEnd(texts.currentNode, index + word.length);
+      const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+      if (lines.size > 1) words.push(word);
+    }
+  }
+  return words;
+}"""
+"""Words in letters that are not broken, numbers and names of parts, that stand on two lines."""
+
+
+@needs_chromium
+def test_a_phone_breaks_no_word_and_no_number_in_two(chromium: Browser, page_file: Path) -> None:
+    with opened(chromium, page_file, width=PHONE) as page:
+        all_seen(page)
+        assert page.evaluate(BROKEN) == []
+
+
 @needs_chromium
 @pytest.mark.parametrize("dark", [False, True])
 def test_axe_finds_nothing_to_complain_of(chromium: Browser, page_file: Path, dark: bool) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from cyclopts import App, Group, Parameter
 
 from headway.core.config import SECTIONS, Sections, build
-from headway.core.errors import CONTROLS, ConfigError
+from headway.core.errors import CONTROLS, ConfigError, command
 from headway.core.setting_errors import unknown_section
 from headway.languages.codes import suffix_of
 from headway.localization.formats.file_kinds import FILE_KINDS, NO_TEXT
@@ -28,9 +28,7 @@ Unread = Annotated[str, Parameter(allow_leading_hyphen=True)]
 
 Overrides = Annotated[
     Unread,
-    Parameter(
-        help="Any setting as a flag, such as --model.heads 4: headway settings tells them all."
-    ),
+    Parameter(help="Any setting as a flag, like --model.heads 4: headway settings tells them all."),
 ]
 """For `*overrides: Overrides`: tokens that can only be settings."""
 
@@ -72,8 +70,7 @@ def parse_overrides(tokens: Sequence[str], *, options: Iterable[str] = ()) -> Se
         if negated:
             value = "false"
         elif not equals:
-            has_value = waiting and not waiting[0].startswith("--")
-            value = waiting.pop(0) if has_value else "true"
+            value = waiting.pop(0) if waiting and not waiting[0].startswith("--") else "true"
         sections.setdefault(section, {})[key] = value
     return sections
 
@@ -125,9 +122,8 @@ def apart(tokens: Sequence[str]) -> tuple[list[str], list[str]]:
 def option_names(verb: Callable[..., object], sections: Sequence[str] = SECTIONS) -> Iterator[str]:
     """The verb's own options (`--out`, ..), then the settings of some sections, for a suggestion
     when one is misspelt: these take a second, and are found when they are asked for."""
-    for one in App(
-        default_command=verb, default_parameter=Parameter(negative=())
-    ).assemble_argument_collection():
+    app = App(default_command=verb, default_parameter=Parameter(negative=()))
+    for one in app.assemble_argument_collection():
         yield from (name for name in one.names if name.startswith("--"))
     from headway.tasks.described import flags
 
@@ -177,8 +173,10 @@ def ready(
     if shortlist is not None:
         translator.shorten(run, shortlist, say)
     for one in run if isinstance(run, list) else [run]:
-        if why := open_folder(one).settings().get("run", {}).get("below_use"):
-            say(f"headway: WARNING: the model of {one} is below use: {why}")
+        marks = open_folder(one).settings().get("run", {"finished": True})
+        if (why := marks.get("below_use")) or not marks.get("finished"):
+            more = why or f"{command('train', '--out', one, '--resume')} goes on"
+            say(f"headway: WARNING: {one} is {'below use' if why else 'unfinished'}: {more}")
     if tag is not None or translator.settings.data.tags:
         from headway.commands.tags import announced_tag  # a side room
 

@@ -20,7 +20,7 @@ from typing import Any, cast
 from torch import Tensor, nn
 
 from headway.core.attention import MultiHeadAttention
-from headway.core.errors import ConfigError
+from headway.core.errors import ConfigError, command
 from headway.core.layers import Layer, Residual
 from headway.earlier_translators.variants import WithoutResidual
 from headway.inspection.html_page import missing
@@ -185,6 +185,7 @@ def changes(analysis: PassageAnalysis) -> dict[str, Any]:
     original = _output(inspected, passage)
     found: dict[str, Any] = {
         "off": off, "original": original, "changed": None, "parts": list(parts),
+        "try": command("inspect", inspected.run, passage.text[:200], "--off", list(parts)[-1]),
     }  # fmt: skip
     if off:
         with switched(inspected.model, off):

@@ -64,6 +64,7 @@ def stop_on_signal(say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
 
     def handle(number: int, _frame: FrameType | None) -> None:
         if asked.is_set() and number != hangup:
+            Console(stderr=True).show_cursor()  # which a bar hides
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
         asked.set()

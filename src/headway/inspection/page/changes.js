@@ -31,13 +31,10 @@ export const words = {
 };
 
 export function draw(root, context) {
-  const { part, live, run, sentence, t } = context;
+  const { part, live, t } = context;
   if (part.changed) root.append(...compared(part, context));
   if (live) root.append(wishes(part, context));
-  else if (!part.changed) {
-    const command = `headway inspect ${run.name} ${JSON.stringify(sentence.text.slice(0, 200))} --off ${part.parts.at(-1)}`;
-    root.append(h("p", { class: "soft" }, t("try"), " ", h("code", {}, command)));
-  }
+  else if (!part.changed) root.append(h("p", { class: "soft" }, t("try"), " ", h("code", {}, part.try)));
 }
 
 /* -- the two outputs ------------------------------------------------------------------------ */

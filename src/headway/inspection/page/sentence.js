@@ -112,7 +112,7 @@ function alternatives(token, vocabulary, t) {
     h("h3", {}, t("alternatives", { piece: token.piece })), h("p", { class: "soft" }, numbers),
     h("ol", { class: "bars" },
       token.top.map((one) => bar(one.piece, one.prob, one.id === token.id)),
-      vocabulary > token.top.length && bar(t("others", { n: vocabulary - token.top.length }), rest, false, "rest")),
+      vocabulary > token.top.length && bar(t("others", { n: whole(vocabulary - token.top.length) }), rest, false, "rest")),
   ];
 }
 

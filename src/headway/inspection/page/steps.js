@@ -199,7 +199,7 @@ function distribution({ part, sentence, t }, course, step) {
   return h("ol", { class: "bars step-bars" },
     course.likeliest[step].map((id, i) => bar(piece(part, id), shares[i], id === course.taken[step] ? "taken" : "",
       fate(id) && t(fate(id)))),
-    part.vocabulary > shares.length && bar(t("others", { n: part.vocabulary - shares.length }), rest, "rest"));
+    part.vocabulary > shares.length && bar(t("others", { n: whole(part.vocabulary - shares.length) }), rest, "rest"));
 }
 
 function bar(name, share, kind, fate = "") {
