@@ -46,7 +46,9 @@ _ELSEWHERE = {
     "hidden_size": "d_model", "ffn_dim": "d_ff", "num_heads": "heads", "layers": "encoder_layers",
     "warmup": "warmup_steps", "grad_clip": "clip_norm", "save_every": "checkpoint_every",
     "early_stopping": "patience", "src": "source", "tgt": "target", "output": "out",
-    "save_dir": "out", "arch": "preset", "scheduler": "schedule",
+    "validate_every": "checkpoint_every", "eval_every": "checkpoint_every",
+    "eval_steps": "checkpoint_every", "save_steps": "checkpoint_every", "save_dir": "out",
+    "arch": "preset", "scheduler": "schedule",
 }  # fmt: skip
 """What other toolkits call them."""
 
