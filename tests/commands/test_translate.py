@@ -60,11 +60,12 @@ def test_that_a_training_may_go_on_is_said_and_how(everyday_run, text, tmp_path)
     settings.write_text(marked.replace("finished = true", "finished = false"), encoding="utf-8")
     assert command("check", str(stopped), "--accept").status == 0
     whole, found = translate(everyday_run, text), translate(stopped, text)
-    assert "unfinished" not in whole.err
+    assert "unfinished" not in whole.err + command("check", str(everyday_run)).out
     assert found.out == whole.out
-    _, _, told = found.err.partition("is unfinished: headway ")
-    words = shlex.split(told.partition(" goes on\n")[0])  # as a shell takes it
-    assert words == ["train", "--out", str(stopped), "--resume"]
+    for said in (found.err, command("check", str(stopped)).out):
+        _, _, told = said.partition("is unfinished: headway ")
+        words = shlex.split(told.partition(" goes on")[0])  # as a shell takes it
+        assert words == ["train", "--out", str(stopped), "--resume"]
 
 
 def test_a_file_may_be_packed_and_have_other_line_ends(everyday_run, text, tmp_path):

@@ -40,9 +40,11 @@ def check_run(path: Path) -> Iterator[FileState]:
     finished = False
     try:
         sums = folder.sealed()
-        run = folder.settings().get("run", {})
-        finished = folder.finished or bool(run.get("finished"))  # also where the model is lost
-        yield FileState(CONFIG, "whole" if CONFIG in sums else "unsealed")
+        run = folder.settings().get("run")
+        finished = folder.finished or bool(run and run.get("finished"))  # or the model is lost
+        on = f"The run is unfinished: {command('train', '--out', path, '--resume')} goes on."
+        note = on if run is not None and not finished else ""
+        yield FileState(CONFIG, "whole" if CONFIG in sums else "unsealed", note)
     except (RunError, ConfigError) as error:
         sums = {}
         yield FileState(CONFIG, "damaged", str(error))
