@@ -5,7 +5,6 @@ files left out, 130 interrupted.
 """
 
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -37,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except HeadwayError as error:
         return complain(str(error), error.exit_status)
     except KeyboardInterrupt:
-        return complain("interrupted", 128 + signal.SIGINT)
+        return complain("interrupted", 130)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         return 128 + 13  # as if ended by SIGPIPE, which not every system names
     except (SystemExit, GeneratorExit):

@@ -201,6 +201,24 @@ def test_a_signal_saves_says_how_to_go_on_and_going_on_equals_never_stopping(
     assert left_behind(run) == left_behind(everyday_run)
 
 
+@pytest.mark.parametrize("place", ["core.trainer.Trainer.choose", "runs.train.write_card"])
+def test_an_interrupt_behind_the_last_update_says_how_to_go_on_too(
+    everyday_run, everyday_files, tmp_path, place
+):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    run = tmp_path / "my run"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(f"headway.{place}", interrupted)
+        stopped = train(everyday_files, run)
+    assert stopped.status == 130
+    told = stopped.err.partition("interrupted. Go on with: ")[2]
+    assert shlex.split(told) == ["headway", "train", "--out", str(run), "--resume"]
+    assert resume(run).status == 0
+    assert left_behind(run) == left_behind(everyday_run)
+
+
 def test_a_signal_saves_where_nobody_reads_stderr_any_more(
     everyday_run, everyday_files, tmp_path, monkeypatch
 ):

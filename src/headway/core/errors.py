@@ -12,8 +12,6 @@ CONTROLS = {i: f"\\x{i:02x}" for i in (*range(9), *range(11, 32), *range(127, 16
 
 _ANOTHER_KIND = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.EINVAL, errno.EFBIG)
 """It is gone, or something else is in its place: that is damage."""
-
-
 NO_MEMORY = (
     "can't allocate memory", "not enough memory", "out of memory", "CUBLAS_STATUS_ALLOC_FAILED"
 )  # fmt: skip

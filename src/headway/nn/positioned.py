@@ -18,8 +18,6 @@ from headway.nn.positions import NoPositions, PositionedAttention, RelativePosit
 from headway.nn.windowed import WindowedAttention
 
 Positions = Literal["sinusoidal", "learned", "relative", "rotary", "none"]
-
-
 _MOST = {
     **dict.fromkeys(("d_model", "heads", "d_k", "d_v"), 1 << 16),
     "d_ff": 1 << 20,

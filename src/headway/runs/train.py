@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from headway.core.config import merge
+from headway.core.errors import StoppedError, command
 from headway.core.optimizer import saved_tensors
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import available_cores, cpu_name, start
@@ -79,8 +80,12 @@ def finish(run: Run, *, again: bool) -> RunFolder:
     """Learn to the end, score the model and write the model card."""
     named = f"{run.settings.model_type} of {n_parameters(run):,} parameters"
     run.say(f"{named}, seed {run.settings.runtime.seed}")
-    learned = learner(run.spec, run.settings).learn(run, again)
-    below_use = write_card(run, learned, named)
+    try:
+        learned = learner(run.spec, run.settings).learn(run, again)
+        below_use = write_card(run, learned, named)
+    except KeyboardInterrupt:  # behind the last update: while weights are chosen, or scored
+        on = command("train", "--out", run.folder.path, "--resume")
+        raise StoppedError(f"interrupted. Go on with: {on}") from None
     run.folder.finish(run.settings.sections(), below_use)
     return run.folder
 

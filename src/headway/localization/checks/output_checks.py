@@ -275,7 +275,7 @@ def _spelled(tokens: Sequence[str]) -> CheckResult:
     letters = [token for token in spelled if token and (not token.isascii() or token.isalpha())]
     if len(tokens) < 2:
         return NOTHING
-    return CheckResult(len(letters) / len(tokens), f"{len(letters)} letters spelled one by one")
+    return CheckResult(len(letters) / len(tokens), f"letters spelled one by one: {len(letters)}")
 
 
 FEATURES = (
