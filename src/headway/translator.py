@@ -102,6 +102,10 @@ class Translator:
             how: Any = {"codes": codes, "precision": precision, "engine": engine, "say": say}
             return load_ensemble(run, partial(cls.load, device=device, **how), cls, engine, say)
         opened, folder = open_run(SPEC, run, device=device, training=False), open_folder(run)
+        if opened.device.type == "cuda" and device == "auto" and engine in ("auto", "native"):
+            from headway.runs.on_gpu import beside  # a side room
+
+            opened = beside(opened)
         model = cast(StepDecoder, opened.model)
         checks, terms = folder.table(folder.checks) if folder.checks.exists() else {}, None
         if opened.settings.data.glossary:

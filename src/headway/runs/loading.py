@@ -1,7 +1,6 @@
 """A run opened for use: settings, vocabulary and model, on the device that is there."""
 
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,8 +85,6 @@ def open_run(
         model = spec.build(settings, vocabulary)
     (spec.load(settings) if spec.load else copied)(model, folder.model)
     place = chosen_device(build(RuntimeSettings, {"device": device}, section="runtime"))
-    if device == "auto" and place.type == "cuda":
-        place = import_module("headway.runs.on_gpu").quickest(model, place)
     return LoadedRun(settings, vocabulary, model.to(place).eval(), place)
 
 
