@@ -57,7 +57,7 @@ def fit_decay(run: Run, training: PlannedTraining, *, few: bool) -> PlannedTrain
     if training.in_parts or given or run.preset not in usual:
         return training
     decay = OF_FEW_PAIRS if few else OF_OFTEN_SEEN
-    often = "few pairs, which will be seen 10" if few else "the corpus will be seen 100"
+    often = "few pairs, which will be seen about 10" if few else "the corpus will be seen about 100"
     run.say(f"weight decay {decay}: {often} times or more")
     return replace(training, weight_decay=decay)
 

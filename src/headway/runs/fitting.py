@@ -165,10 +165,10 @@ def with_dropout(run: Run, training: PlannedTraining) -> Settings:
 def fit_dropout(passes: float) -> tuple[float, str]:
     """More dropout the more often the corpus is seen, and why."""
     if passes < 10:
-        return 0.1, "the corpus will be seen less than 10 times"
+        return 0.1, "the corpus will be seen less than about 10 times"
     if passes < 40:
-        return 0.2, "the corpus will be seen 10 times or more"
-    return 0.3, "the corpus will be seen 40 times or more"
+        return 0.2, "the corpus will be seen about 10 times or more"
+    return 0.3, "the corpus will be seen about 40 times or more"
 
 
 # -- the length -------------------------------------------------------------------------------
