@@ -244,6 +244,16 @@ def test_each_line_is_answered_before_the_next_one_comes():
         assert [line for chunk in chunks for line in chunk] == ["third"]
 
 
+def test_who_types_is_told_that_lines_are_waited_for(capsys):
+    """And nobody else."""
+    for opened, told in ((os.pipe, False), (os.openpty, True)):
+        reader, writer = opened()
+        with open(reader, "rb") as stream, open(writer, "wb", buffering=0) as typed:
+            typed.write(b"first\n")
+            assert next(waiting_lines(stream)) == ["first"]
+        assert ("Ctrl-D ends" in capsys.readouterr().err) == told
+
+
 def test_a_command_that_ends_while_more_could_be_typed_has_its_own_status():
     code = """
 import sys

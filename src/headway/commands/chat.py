@@ -63,7 +63,7 @@ def chat(
     generator = torch.Generator(translator.device).manual_seed(how["seed"])
     talk, found = deque[str](maxlen=turns), list[dict[str, Any]]()
     if sys.stdin.isatty():
-        say("headway: a line is a turn; an empty line begins anew, Ctrl-D ends")
+        say("headway: a line is a turn; an empty line begins anew")
     for line in chain.from_iterable(chunks_of(None)):
         if not (text := line.strip()):
             talk.clear()

@@ -20,6 +20,8 @@ def waiting_lines(stream: BufferedIOBase) -> Iterator[list[str]]:
     A line of more than 1 MiB is never held: it counts as blank, which is said at the end.
     Raises DataError where the text is not UTF-8.
     """
+    if stream.isatty():
+        print("headway: reads what you type, line by line; Ctrl-D ends", file=sys.stderr)
     begun, number = b"", 0
     too_long: list[int] = []
     data = b"\n"
