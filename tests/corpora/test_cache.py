@@ -155,10 +155,13 @@ def test_what_nobody_used_for_long_goes_and_recent_things_stay(root: Path) -> No
     assert oldest.exists()
     entry(root, f"encoded-{'d' * 24}", 90)
     entry(root, f".encoded-{'b' * 24}.work", 90)
+    entry(root, f"memory-{'e' * 24}", 90)
+    entry(root, f"ctranslate2-{'f' * 24}", 90)
     remove_unused(root, said.append)
     assert not (root / f"encoded-{'d' * 24}").exists()
     assert not (root / f".encoded-{'b' * 24}.work").exists()
-    assert len(said) == 2
+    assert not [*root.glob("memory-*"), *root.glob("ctranslate2-*")]
+    assert len(said) == 4
     assert (root / "cleaned-mine").exists()
     assert (root / ".cleaned-x.work").exists()
 

@@ -125,6 +125,16 @@ def test_what_another_teacher_held_out_is_not_taught_and_what_it_learned_is_said
     assert f"what {everyday_run} learned from" not in finished.err
 
 
+def test_texts_of_a_teacher_within_one_language_do_not_replace_each_other(everyday_run, tmp_path):
+    teacher = tmp_path / "teacher"
+    shutil.copytree(everyday_run, teacher)
+    folder = RunFolder(teacher)
+    folder.write_settings(merge(folder.settings(), {"data": {"target_language": "en"}}))
+    lessons = distilling.lessons_for([teacher], tmp_path / "student", (), None, 0)
+    names = [lessons.file("train", side).name for side in ("source", "target")]
+    assert names == ["train.source", "train.target"]
+
+
 def test_a_teacher_of_shards_translates_what_it_is_given(everyday_run, tmp_path):
     teacher, shards = tmp_path / "teacher", tmp_path / "shards"
     shutil.copytree(everyday_run, teacher)

@@ -20,7 +20,9 @@ from headway.operations.locks import Say, alone, is_own
 
 UNUSED_DAYS = 90.0
 DAY_S = 24 * 3600.0
-_OURS = re.compile(r"\.?(cleaned|codes|subwords|encoded|vectors)-[0-9a-f]{24}(\.work)?")
+_OURS = re.compile(
+    r"\.?(cleaned|codes|subwords|encoded|vectors|memory|ctranslate2)-[0-9a-f]{24}(\.work)?"
+)
 """What is finished, and what an ended process left and nobody went on with."""
 _META = "meta.json"
 

@@ -144,8 +144,8 @@ class DistilledCorpus:
 
     def file(self, split: str, side: str) -> Path:
         """Where the texts of a side lie."""
-        code = getattr(self.data, f"{side}_language") or side
-        return (self.folder / f"{split}.{code}").absolute()
+        code = None if self.data.one_language else getattr(self.data, f"{side}_language")
+        return (self.folder / f"{split}.{code or side}").absolute()
 
     @property
     def _search(self) -> dict[str, Any]:

@@ -40,6 +40,24 @@ def test_the_index_of_a_large_memory_is_made_once(
     assert changed.target == "Auf"
 
 
+@pytest.mark.parametrize("left", [None, 0, 100])
+def test_a_memory_of_which_a_file_is_gone_or_cut_off_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: int | None
+) -> None:
+    monkeypatch.setattr(memories, "SMALL_BYTES", 0)
+    path = tmp_path / "m.tsv"
+    path.write_text("Open\tÖffnen\n", encoding="utf-8")
+    cached_memory([path], LanguagePair(), root=tmp_path / "cache")
+    (array,) = (tmp_path / "cache").glob("memory-*/words.npy")
+    data = array.read_bytes()
+    array.unlink() if left is None else array.write_bytes(data[:left])
+    said: list[str] = []
+    mended = cached_memory([path], LanguagePair(), root=tmp_path / "cache", say=said.append)
+    assert mended.near(asked("open"))[0].target == "Öffnen"
+    assert "made anew" in said[0]
+    assert array.read_bytes() == data
+
+
 def test_a_memory_that_other_readers_read_is_read_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

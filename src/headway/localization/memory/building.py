@@ -205,6 +205,7 @@ def _cached(
             content["files"] = list(memory.files)
 
     def opened() -> Memory:
-        return Memory(store.MemoryStore.load(directory), read_sealed(directory)["files"])
+        files = read_sealed(directory)["files"]
+        return Memory(store.MemoryStore.load(directory), files)
 
     return made_once(directory, opened, write, say)
