@@ -7,7 +7,7 @@ import pytest
 from shard_cases import WORDS, ids, in_shards, messy_pairs, same, usual, written
 
 from headway.corpora.cache_place import silent
-from headway.corpora.cleaned import unseen
+from headway.corpora.pieces import unseen
 from headway.corpora.settings import TranslationText
 from headway.large_corpora import held_out, plan, repeated_pairs
 from headway.large_corpora.learn_subwords import sampled

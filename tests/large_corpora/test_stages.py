@@ -15,7 +15,7 @@ from shard_cases import TEXT, in_shards, written
 from headway.cli import main
 from headway.core.errors import ConfigError
 from headway.corpora.cache_place import silent
-from headway.corpora.cleaned import unseen
+from headway.corpora.pieces import unseen
 from headway.corpora.sharded import open_shards
 from headway.large_corpora.plan import ShardPlan
 from headway.large_corpora.stages import SHARED_STAGES, STAGES, StagePart, prepare_shards

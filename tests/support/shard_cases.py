@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.corpora.cache_place import silent
-from headway.corpora.cleaned import unseen
+from headway.corpora.pieces import unseen
 from headway.corpora.prepared import Prepared, prepare_corpus
 from headway.corpora.settings import TranslationText
 from headway.corpora.sharded import PreparedShards, open_shards

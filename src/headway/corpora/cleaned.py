@@ -31,6 +31,7 @@ from headway.corpora.pieces import (
     move_to_dropped,
     rename_files,
     report_from,
+    unseen,
     write_piece,
 )
 from headway.corpora.settings import DataSettings, NotedCleaning
@@ -50,10 +51,6 @@ if TYPE_CHECKING:
 
 _FORMAT = 7
 """Raised whenever the same pairs give another folder."""
-
-
-def unseen(_stage: str, _done: int, _total: int | None) -> None:
-    """Show no progress."""
 
 
 @dataclass(frozen=True)

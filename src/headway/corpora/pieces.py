@@ -28,6 +28,10 @@ Progress = Callable[[str, int, int | None], None]
 Rows = NDArray[Any]
 
 
+def unseen(_stage: str, _done: int, _total: int | None) -> None:
+    """Show no progress."""
+
+
 class Piece(NamedTuple):
     """Some clean pairs in a row: `NAME.tsv` holds `source TAB target LF`, `NAME.rows` the rest."""
 

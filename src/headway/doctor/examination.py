@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headway.core.cleaning import Pair
-from headway.corpora.cleaned import CleanedCorpus, unseen
+from headway.corpora.cleaned import CleanedCorpus
 from headway.corpora.corpus import Direction
-from headway.corpora.pieces import Progress
+from headway.corpora.pieces import Progress, unseen
 from headway.corpora.shifts import Shift
 from headway.doctor.agreement import AgreementCheck
 from headway.doctor.batches import PairBatch, batches

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from headway.core.disk import digest
 from headway.core.errors import ConfigError
+from headway.corpora.pieces import Progress
 from headway.filling.files import Call, FillOptions, Outcomes, fill_files
-from headway.filling.filling import Progress
 from headway.filling.report import FileReport
-from headway.filling.steps import FlowOptions, Ready, Say, filler
+from headway.filling.steps import FlowOptions, Ready, filler
 from headway.languages.codes import LanguagePair
 from headway.operations.argument_types import path, paths, table
+from headway.operations.locks import Say
 from headway.operations.shipped import open_folder
 
 if TYPE_CHECKING:

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.core.errors import ConfigError
+from headway.corpora.pieces import Progress
 from headway.filling.filling import (
     UNKNOWN,
     Filler,
     Filling,
     OpenedFile,
-    Progress,
+    languages_said,
     open_all,
     write_whole,
 )
@@ -23,9 +24,7 @@ from headway.filling.report import FileReport
 from headway.filling.report_files import check_report, write_report
 from headway.languages.codes import LanguagePair, suffix_of
 from headway.localization.formats.file_kinds import FILE_KINDS, is_plain_text, paired
-from headway.operations.locks import only_writer_of_file, only_writer_of_folder
-
-Say = Callable[[str], None]
+from headway.operations.locks import Say, only_writer_of_file, only_writer_of_folder
 
 _KEEP_GOING = "--keep-going translates the others, and lists these."
 _GO_ON = "the same command goes on with the rest"
@@ -110,7 +109,7 @@ def fill_files(names: Sequence[str], options: FillOptions, call: Call) -> Outcom
             call.load(opened),
             journal,
             reports.append,
-            target_language=_target_language(call.wanted, opened),
+            target_language=languages_said(call.wanted, opened).target_language,
             everything=options.everything,
             to_stdout=not options.everything,
         )
@@ -121,14 +120,6 @@ def fill_files(names: Sequence[str], options: FillOptions, call: Call) -> Outcom
         if whole:
             journal.remove()
     return Outcomes(reports, whole, go_on)
-
-
-def _target_language(wanted: LanguagePair, opened: Sequence[OpenedFile]) -> str | None:
-    """What the call does not say, the first file does."""
-    if wanted.target_language is not None:
-        return wanted.target_language
-    documents = (file.document for file in opened if file.document is not None)
-    return next((document.target_language for document in documents), None)
 
 
 def tell_passed_over(names: Sequence[str], out: Path | None, say: Say) -> None:

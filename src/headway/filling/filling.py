@@ -10,11 +10,12 @@ from typing import NamedTuple
 from headway.core.disk import write_bytes
 from headway.core.errors import DataError, UserError
 from headway.core.lines import check_file, read_lines, shown
+from headway.corpora.pieces import Progress
 from headway.filling.flow import Cut, Flow, Steps, Translate
 from headway.filling.inputs import FileJob
 from headway.filling.journal import Journal
 from headway.filling.report import UNWRITABLE, FileReport, report_of
-from headway.languages.codes import LanguagePair, same_language, suffix_of
+from headway.languages.codes import LanguagePair, Languages, same_language, suffix_of
 from headway.localization.formats.documents import Document
 from headway.localization.formats.file_kinds import is_plain_text, opener_of
 from headway.localization.formats.keyed import completed
@@ -22,15 +23,12 @@ from headway.localization.formats.piecewise import MISSING
 from headway.localization.formats.spans import Decoded, Entry, of_entries
 from headway.localization.formats.splitting import lines_of
 from headway.localization.formats.units import Outcome, Unit
-from headway.localization.placeholders.accelerators import ALWAYS, sign_of
+from headway.localization.placeholders.accelerators import sign_of
 from headway.localization.placeholders.segments import Segment
 
 AT_ONCE = 2048
 """Units that go through the flow together, whatever files they are of."""
 FILES_AT_ONCE = 500
-
-Progress = Callable[[str, int, int | None], None]
-
 
 UNKNOWN = LanguagePair()
 
@@ -112,6 +110,14 @@ def open_text(path: Path, *_: object) -> Document:
 
 def _as_line(new: Segment) -> str:
     return new.text.replace("\n", " ")
+
+
+def languages_said(given: LanguagePair, files: Sequence[OpenedFile]) -> LanguagePair:
+    """What the call does not say, the first file does that says it."""
+    said: list[Languages] = [given, *(file.document for file in files if file.document)]
+    source = next((one.source_language for one in said if one.source_language), None)
+    target = next((one.target_language for one in said if one.target_language), None)
+    return LanguagePair(source, target)
 
 
 def check_languages(document: Document, wanted: LanguagePair, file: Path) -> None:
@@ -209,7 +215,7 @@ class Filling:
         room = AT_ONCE
         for file in files:
             gaps = _document(file).gaps
-            sign = accelerator_of(suffix_of(file.job.file), [gap.source for gap in gaps])
+            sign = sign_of(suffix_of(file.job.file), [gap.source for gap in gaps])
             units = [unit_of(gap, file.job.shown, sign) for gap in gaps]
             file.n_gaps, file.outcomes = len(units), self._journal.begun(file.job, units)
             units = units[len(file.outcomes) :]
@@ -247,12 +253,6 @@ class Filling:
 def _document(file: OpenedFile) -> Document:
     assert file.document, "it is asked for before its result is written"
     return file.document
-
-
-def accelerator_of(kind: str, sources: Sequence[Segment]) -> str:
-    """How the texts of a file write accelerators; empty where they have none."""
-    marked = any("&" in source.text or "_" in source.text for source in sources)
-    return sign_of(kind, sources) if marked or kind in ALWAYS else ""
 
 
 def unit_of(gap: Unit, file: str, accelerator: str = "") -> Unit:

@@ -1,6 +1,6 @@
 """The memories of a call: the files' own translations, those that were named, the run's pairs."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,15 +10,14 @@ from headway.core.errors import HeadwayError
 from headway.core.lines import shown
 from headway.corpora.corpus import directions, read_pairs
 from headway.corpora.mixing import chosen_tag
+from headway.corpora.pieces import Progress
 from headway.languages.codes import Languages, same_language
 from headway.localization.memory.building import cached_memory, cached_memory_of_pairs, own_memory
 from headway.localization.memory.memory import SHOWN_FROM, Memories, Memory
+from headway.operations.locks import Say
 from headway.operations.shipped import open_folder
 from headway.runs.resuming import why_not_read
 from headway.translation.pairs import TranslationData
-
-Say = Callable[[str], None]
-Progress = Callable[[str, int, int | None], None]
 
 TRAINING_BYTES = 30_000_000
 """Larger training texts are a memory only when they are named: reading them takes too long."""

@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.core.errors import ConfigError
-from headway.filling.filling import Filler, OpenedFile, Progress
+from headway.corpora.pieces import Progress
+from headway.filling.filling import Filler, OpenedFile, languages_said
 from headway.filling.flow import Steps
 from headway.filling.judging import MemoryLookup, RunChecks
 from headway.languages.codes import LanguagePair
-from headway.localization.formats.documents import Document
 from headway.localization.terms import NONE
+from headway.operations.locks import Say
 from headway.operations.shipped import open_folder
 
 if TYPE_CHECKING:
     from headway.translator import Translator
 
 OFF = " (--glossary none leaves it out)"
-Say = Callable[[str], None]
 Ready = Callable[[], "tuple[Translator, dict[str, Any]]"]
 
 
@@ -69,13 +69,13 @@ def filler(
     file that does says them. Raises UserError: a memory or a glossary cannot be read, or the run
     cannot do what is asked.
     """
-    wanted = _languages(wanted, files)
+    wanted = languages_said(wanted, files)
     memory: MemoryLookup | None = None
     if aids.memory or (files and aids.own):
         from headway.filling.memories import memories_for
 
-        own = [file.job.file for file in files] if aids.own else []
         jobs = [file.job for file in files] if aids.own else []
+        own = [job.file for job in jobs]
         begun = [(job.file, job.onto) for job in jobs if job.onto is not None]
         memory = memories_for(
             run, own, aids.memory, wanted, aids.fuzzy_from, say, progress, begun, aids.tag
@@ -108,15 +108,6 @@ def filler(
         Steps(memory, aids.fuzzy_from, kept, checks, aids.leave_below),
         translator.processors.portions().of_segment,
     )
-
-
-def _languages(given: LanguagePair, files: Sequence[OpenedFile]) -> LanguagePair:
-    """What the call does not say, the first file does that says it."""
-    said: list[LanguagePair | Document] = [given]
-    said += [file.document for file in files if file.document is not None]
-    source = next((one.source_language for one in said if one.source_language), None)
-    target = next((one.target_language for one in said if one.target_language), None)
-    return LanguagePair(source, target)
 
 
 def terms_of(run: Path, given: Sequence[Path]) -> "list[str | Path]":

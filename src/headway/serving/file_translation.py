@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from headway.core.errors import HeadwayError
 from headway.core.lines import shown
-from headway.filling.filling import AT_ONCE, accelerator_of, open_one, unit_of, writable
+from headway.filling.filling import AT_ONCE, open_one, unit_of, writable
 from headway.filling.flow import Flow, Steps
 from headway.filling.inputs import FileJob
 from headway.filling.judging import RunChecks
@@ -21,6 +21,7 @@ from headway.localization.formats.file_kinds import FILE_KINDS
 from headway.localization.formats.units import Match, Outcome, Unit
 from headway.localization.memory.building import own_memory
 from headway.localization.memory.memory import SHOWN_FROM, Memories, Memory
+from headway.localization.placeholders.accelerators import sign_of
 from headway.localization.terms import NONE
 from headway.localization.terms.keeping import Terms
 from headway.serving.memories import KnownTranslations
@@ -189,7 +190,7 @@ def translated(
     flow = _flow(opened, translator, known, terms)
     kind = suffix_of(opened.place)
     gaps = opened.document.gaps
-    sign = accelerator_of(kind, [gap.source for gap in gaps])
+    sign = sign_of(kind, [gap.source for gap in gaps])
     units = [unit_of(gap, shown(Path(opened.place.name)), sign) for gap in gaps]
     outcomes = list[Outcome]()
     tell(0)

@@ -10,8 +10,8 @@ from headway.core.disk import checksum
 from headway.core.errors import DataError
 from headway.core.lines import check_file, shown
 from headway.corpora.cache import Say, made_once, read_sealed, sealed_folder
-from headway.corpora.cache_place import cache_root, key_of
-from headway.corpora.cache_place import silent as unsaid
+from headway.corpora.cache_place import cache_root, key_of, silent
+from headway.corpora.pieces import Progress, unseen
 from headway.languages.codes import LanguagePair, Languages, same_language, suffix_of
 from headway.localization.formats.file_kinds import FILE_KINDS, keyed, paired, reader_of
 from headway.localization.memory import store, words
@@ -25,20 +25,14 @@ from headway.localization.memory.units import (
 )
 from headway.localization.placeholders.codes import VERSION as CODES
 
-Progress = Callable[[str, int, int | None], None]
-
 _EVERY = 2_000
-
-
-def silent(_stage: str, _done: int, _total: int | None) -> None:
-    """Show nothing."""
 
 
 def memory_of(
     paths: Sequence[Path],
     languages: Languages,
     report: Report | None = None,
-    progress: Progress = silent,
+    progress: Progress = unseen,
 ) -> Memory:
     """All units of these files that have a translation to be relied on, the first file first.
 
@@ -110,7 +104,7 @@ def _add(
     units: Iterable[MemoryUnit],
     number: int,
     report: Report,
-    progress: Progress = silent,
+    progress: Progress = unseen,
 ) -> None:
     """Take in what has a translation; `number` is that of the file."""
     for unit in units:
@@ -164,8 +158,8 @@ def cached_memory(
     languages: Languages,
     *,
     root: Path | None = None,
-    say: Say = unsaid,
-    progress: Progress = silent,
+    say: Say = silent,
+    progress: Progress = unseen,
 ) -> Memory:
     """`memory_of` these files, from the cache where they are large.
 
@@ -186,7 +180,7 @@ def cached_memory_of_pairs(
     depends_on: dict[str, Any],
     *,
     root: Path | None = None,
-    say: Say = unsaid,
+    say: Say = silent,
 ) -> Memory:
     """`memory_of_pairs` of what `depends_on` describes, made once; raises as `cached_memory`."""
     return _cached(depends_on, lambda: memory_of_pairs(pairs()), root, say)
