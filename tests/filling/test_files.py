@@ -302,6 +302,17 @@ def test_messages_of_an_arb_file_get_the_branches_of_its_new_language(tmp_path, 
         translate("de")
 
 
+def test_the_first_file_that_says_its_language_says_that_of_the_call(tree):
+    write_po(Path("po/a.po"), ["{n, plural, one {# file} other {# files}}"])
+    text = Path("po/deep/b.po").read_text("utf-8")
+    Path("po/deep/b.po").write_text(text.replace("UTF-8", "UTF-8\\nLanguage: pl"), "utf-8")
+    fill(["po"], Shouting(), out=Path("new"))
+    (entry,) = polib.pofile("new/a.po")
+    assert entry.msgstr == (
+        "{n, plural, one {# FILE} few {# FILES} many {# FILES} other {# FILES}}"
+    )
+
+
 def test_another_file_to_be_completed_is_begun_anew(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("headway.localization.formats.piecewise.AT_ONCE", 2)
