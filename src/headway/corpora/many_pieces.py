@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from functools import partial
-from itertools import chain, count, islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -122,18 +122,22 @@ class PairColumns(NamedTuple):
 
 def blocks(pairs: Iterable[Pair]) -> Iterator[PairColumns]:
     """All pairs in their order, as many at a time as fit in memory."""
-    remaining = iter(pairs)
-    for number in count():
-        held: list[Pair] = []
-        n_characters = 0
-        for pair in islice(remaining, PIECE_PAIRS):
-            held.append(pair)
-            n_characters += len(pair[0]) + len(pair[1])
-            if n_characters >= PIECE_CHARACTERS:
-                break
-        if not held:
-            return
+    for number, held in enumerate(portions(pairs, PIECE_PAIRS, PIECE_CHARACTERS)):
         yield PairColumns(number, tuple(zip(*held, strict=True)))
+
+
+def portions(pairs: Iterable[Pair], most_pairs: int, most_characters: int) -> Iterator[list[Pair]]:
+    """All pairs in their order, so many at a time, fewer where one brings them to so many
+    characters."""
+    held, n_characters = list[Pair](), 0
+    for pair in pairs:
+        held.append(pair)
+        n_characters += len(pair.source) + len(pair.target)
+        if len(held) == most_pairs or n_characters >= most_characters:
+            yield held
+            held, n_characters = [], 0
+    if held:
+        yield held
 
 
 class CleanPiece(NamedTuple):

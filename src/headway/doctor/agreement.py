@@ -2,16 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
 from headway.core.cleaning import Pair
-from headway.doctor.batches import PairBatch
+from headway.core.dedup_split import Marks
+from headway.doctor.batches import PairBatch, marks_of
 from headway.doctor.findings import FindingsLog, Symptom
 from headway.languages.numbers import odd_numbers
-from headway.languages.scripts import LAST
 from headway.localization.placeholders.own_codes import OwnPattern
 from headway.localization.placeholders.patterns import find
 
@@ -58,8 +55,8 @@ class AgreementCheck:
     def __init__(self, log: FindingsLog, own: Sequence[OwnPattern] = ()) -> None:
         """`own` are patterns of codes besides those of every text."""
         self._log, self._own = log, own
-        self._is_digit = _marks(chr(code) for code in range(0x20000) if chr(code).isdecimal())
-        self._hints_code = _marks(_CODE_HINTS)
+        self._is_digit = marks_of(chr(code) for code in range(0x20000) if chr(code).isdecimal())
+        self._hints_code = marks_of(_CODE_HINTS)
 
     def add(self, batch: PairBatch) -> None:
         take = self._log.take
@@ -109,13 +106,7 @@ def _target_alone(found: re.Match[str]) -> str:
     return f"{role}`{name}`{reference}"
 
 
-def _marks(characters: Iterable[str]) -> NDArray[np.bool_]:
-    marks = np.zeros(LAST, np.bool_)
-    marks[[ord(character) for character in characters]] = True
-    return marks
-
-
-def _either(batch: PairBatch, marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _either(batch: PairBatch, marks: Marks) -> Marks:
     """The pairs of which either side has a marked character: [pairs]."""
     source, target = (side.count(marks[side.codes]) > 0 for side in batch.sides)
     return source | target

@@ -5,13 +5,16 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.core.cleaning import Pair
+from headway.core.dedup_split import Hashes, Marks, shuffled
 from headway.corpora.corpus import Direction
+from headway.corpora.many_pieces import portions
 from headway.languages.scripts import LAST, UNSPACED_SCRIPTS, scripts
 
 _PAIRS = 4_096
@@ -19,7 +22,13 @@ _CHARACTERS = 1 << 20
 
 Codes = NDArray[np.uint32]
 Counts = NDArray[np.int64]
-Marks = NDArray[np.bool_]
+
+
+def marks_of(characters: Iterable[str]) -> Marks:
+    """Which code points are among these characters: [0x110000]."""
+    marks = np.zeros(LAST, np.bool_)
+    marks[[ord(character) for character in characters]] = True
+    return marks
 
 
 class PairSide:
@@ -74,22 +83,11 @@ def batches(
 
     Those of a batch go in one direction, which `directions` gives by the name of their file.
     """
-    known = directions or {}
-    row, held, n_characters = 0, list[Pair](), 0
-    direction: Direction | None = None
-    for pair in pairs:
-        if known.get(pair.file) != direction:
-            if held:
-                yield PairBatch(row, held, direction)
-                row, held, n_characters = row + len(held), [], 0
-            direction = known.get(pair.file)
-        held.append(pair)
-        n_characters += len(pair.source) + len(pair.target)
-        if len(held) == _PAIRS or n_characters > _CHARACTERS:
+    known, row = directions or {}, 0
+    for direction, some in groupby(pairs, lambda pair: known.get(pair.file)):
+        for held in portions(some, _PAIRS, _CHARACTERS):
             yield PairBatch(row, held, direction)
-            row, held, n_characters = row + len(held), [], 0
-    if held:
-        yield PairBatch(row, held, direction)
+            row += len(held)
 
 
 def by_direction(
@@ -101,8 +99,6 @@ def by_direction(
         found.setdefault((declared or {}).get(pair.file), []).append(pair)
     return found
 
-
-Hashes = NDArray[np.uint64]
 
 _FOLDED_BASE = 0x9E3779B97F4A7C15  # odd, so that no power of it is zero modulo 2^64
 _HAN_PLANES = range(0x20000, 0x40000)
@@ -118,7 +114,7 @@ def letter_values() -> Hashes:
         if unicodedata.category(character)[0] in "LM":
             lowered = character.lower()
             folded[code] = ord(lowered) if len(lowered) == 1 else code
-    return np.where(folded > 0, _scattered(folded), np.uint64(0))
+    return np.where(folded > 0, shuffled(folded, 0), np.uint64(0))
 
 
 def folded_hashes(side: PairSide) -> Hashes:
@@ -131,7 +127,7 @@ def folded_hashes(side: PairSide) -> Hashes:
     without = side.count(values > 0) == 0
     hashes = _polynomial(side, values)
     if without.any():
-        hashes[without] = _polynomial(side, _scattered(side.codes.astype(np.uint64)))[without]
+        hashes[without] = _polynomial(side, shuffled(side.codes.astype(np.uint64), 0))[without]
     return hashes
 
 
@@ -143,14 +139,6 @@ def _polynomial(side: PairSide, values: Hashes) -> Hashes:
     powers = np.full(int(place.max()) + 1, _FOLDED_BASE, np.uint64)
     powers[0] = 1
     return side.total(values * np.cumprod(powers)[place]).astype(np.uint64)
-
-
-def _scattered(numbers: Hashes) -> Hashes:
-    """Numbers to random ones, the finalizer of splitmix64 (Steele et al. 2014)."""
-    mixed = numbers + np.uint64(_FOLDED_BASE)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
 
 
 _LONGEST = 64

@@ -231,11 +231,11 @@ def _fixed(unit: LocatedUnit, fix: frozenset[str], places: Places) -> tuple[Loca
 
 def _texts(unit: LocatedUnit) -> tuple[str, str]:
     """What stands in the cells now, as the file writes it."""
-    shown = []
-    for cell in (unit.source, unit.target):
-        raw = unit.content(cell) if cell else b""
-        shown.append(raw.decode("utf-8", "replace"))
-    return shown[0], shown[1]
+    source, target = (
+        unit.content(cell).decode("utf-8", "replace") if cell else ""
+        for cell in (unit.source, unit.target)
+    )
+    return source, target
 
 
 def output_files(part: CorpusFiles, out: Path, *, alone: bool) -> tuple[Path, ...]:

@@ -119,15 +119,15 @@ def examine(
     n_sampled = min(report.kept, tools.slow_pairs)
     rows = frozenset(random.Random(seed).sample(range(report.kept), n_sampled))
     heard = LanguageCheck(log, named, tools.detect, rows) if tools.detect else None
-    aligned = [alignment] if translated else []
-    streamed = (sizes, *aligned, *checks.values(), *((heard,) if heard else ()))
+    beside: list[Any] = [*([alignment] if translated else []), *([heard] if heard else [])]
+    streamed = (sizes, *checks.values(), *beside)
     n_pairs = 0
     for batch in batches(cleaned.pairs("train"), declared):
         for one in streamed:
             one.add(batch)
         n_pairs += len(batch.pairs)
         progress("examining", batch.first_row, report.kept)
-    for told in (*aligned, *((heard,) if heard else ())):
+    for told in beside:
         told.conclude()
     for kind, check in checks.items():
         if hasattr(check, "conclude"):

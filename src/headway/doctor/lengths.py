@@ -6,12 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from headway.corpora.shifts import Shift, ShiftDetector
-from headway.doctor.batches import Counts, PairBatch, PairSide
+from headway.doctor.batches import Counts, PairBatch, PairSide, marks_of
 from headway.doctor.findings import Case, Finding, FindingsLog, Severity
 
-_SPACES = np.array([ord(c) for c in map(chr, range(0x3001)) if c.isspace()], np.uint32)
-_IS_SPACE = np.zeros(0x110000, np.bool_)
-_IS_SPACE[_SPACES] = True
+_IS_SPACE = marks_of(filter(str.isspace, map(chr, range(0x3001))))
 _PER_UNIT = 100  # ratios are told apart to the hundredth
 
 

@@ -11,8 +11,9 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.core.dedup_split import Hashes, Marks
 from headway.corpora.model_1 import cooccurrences, expected_counts
-from headway.doctor.batches import HashedTokens, Hashes, Marks
+from headway.doctor.batches import HashedTokens
 
 _MOST_LINKS = 6_000_000
 """Of a word and one of the other side: 60 bytes each while learning."""

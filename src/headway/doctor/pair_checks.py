@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.core.cleaning import Pair
+from headway.core.dedup_split import Marks
 from headway.corpora.corpus import Direction
 from headway.doctor.batches import (
     HashedTokens,
-    Marks,
     PairBatch,
     PairSide,
     by_direction,
+    marks_of,
     tokens,
 )
 from headway.doctor.findings import FindingsLog, Symptom
 from headway.doctor.lexicon import CooccurrenceLexicon, Evidence, learned
-from headway.languages.scripts import LAST
 from headway.languages.sentences import ENDS
 
 Floats = NDArray[np.float64]
@@ -87,10 +87,7 @@ def _mean_deviation(ratio: Floats) -> float:
     return max(float(np.abs(ratio - np.median(ratio)).mean()), _LEAST_DEVIATION)
 
 
-_IS_END = np.zeros(LAST, np.bool_)
-_IS_END[[ord(sign) for sign in _ENDS]] = True
-_IS_CLOSER = np.zeros(LAST, np.bool_)
-_IS_CLOSER[[ord(sign) for sign in _CLOSERS]] = True
+_IS_END, _IS_CLOSER = marks_of(_ENDS), marks_of(_CLOSERS)
 
 
 def has_end(side: PairSide) -> Marks:
@@ -139,7 +136,7 @@ _LEAST_LENGTH = 15  # characters of a source that may be cut off
 class _UsualOverlap(NamedTuple):
     """What is usual where texts go in one direction."""
 
-    lexicon: CooccurrenceLexicon | None
+    lexicon: CooccurrenceLexicon
     habits: HabitExaminer
 
 
@@ -154,26 +151,24 @@ class TranslationCheck:
     ) -> None:
         """Learn from a `sample` in random order; `declared` is the direction of files by name."""
         self._log = log
-        self._known = {
-            direction: _learned(PairBatch(0, pairs))
-            for direction, pairs in by_direction(sample, declared).items()
-            if len(pairs) >= _LEAST_PAIRS
-        }
+        self._known: dict[Direction | None, _UsualOverlap] = {}
+        for direction, pairs in by_direction(sample, declared).items():
+            some = PairBatch(0, pairs)
+            both = tokens(some.source), tokens(some.target)
+            lexicon = learned(both, len(pairs)) if len(pairs) >= _LEAST_PAIRS else None
+            if lexicon is not None:
+                self._known[direction] = _UsualOverlap(lexicon, HabitExaminer(some))
 
     def add(self, batch: PairBatch) -> None:
         known = self._known.get(batch.direction)
         if known is None:
             return
         both = tokens(batch.source), tokens(batch.target)
-        told = np.zeros(len(batch.pairs), np.bool_)
-        if known.lexicon:
-            evidence = known.lexicon.evidence(both)
-            told = self._tell_unrelated(batch, evidence)
-            self._tell_truncated(batch, known.habits, both[0], evidence[0], told)
+        evidence = known.lexicon.evidence(both)
+        told = self._tell_unrelated(batch, evidence)
+        self._tell_truncated(batch, known.habits, both[0], evidence[0], told)
 
-    def _tell_unrelated(
-        self, batch: PairBatch, evidence: tuple[Evidence, Evidence]
-    ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _tell_unrelated(self, batch: PairBatch, evidence: tuple[Evidence, Evidence]) -> Marks:
         n = len(batch.pairs)
         nats = evidence[0].total(n) + evidence[1].total(n)
         n_words = evidence[0].n_words(n) + evidence[1].n_words(n)
@@ -190,7 +185,7 @@ class TranslationCheck:
         habits: HabitExaminer,
         source: HashedTokens,
         evidence: Evidence,
-        told: np.ndarray[tuple[int], np.dtype[np.bool_]],
+        told: Marks,
     ) -> None:
         n = len(batch.pairs)
         n_words = np.maximum(source.counts(n), 1)
@@ -202,8 +197,3 @@ class TranslationCheck:
         marks = (nats > _CUT_OFF) & (by_length > 0) & (batch.source.lengths >= _LEAST_LENGTH)
         for row in np.flatnonzero(marks & ~told):
             self._log.take(TRUNCATED, batch.pairs[row], sure=float(nats[row]))
-
-
-def _learned(sample: PairBatch) -> _UsualOverlap:
-    both = tokens(sample.source), tokens(sample.target)
-    return _UsualOverlap(learned(both, len(sample.pairs)), HabitExaminer(sample))

@@ -107,14 +107,8 @@ _HEADINGS_PAGE = {
 
 
 def page(found: dict[str, Any]) -> str:
-    parts = (
-        *_summary(found),
-        *_findings(found, "look"),
-        *_findings(found, "dropped"),
-        *_findings(found, "information"),
-        *_measures_page(found),
-    )
-    return document(_title(found), parts)
+    findings = (part for severity in _HEADINGS_PAGE for part in _findings(found, severity))
+    return document(_title(found), (*_summary(found), *findings, *_measures_page(found)))
 
 
 def _title(found: dict[str, Any]) -> str:
