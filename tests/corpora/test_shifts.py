@@ -107,7 +107,7 @@ def test_asking_twice_gives_the_same() -> None:
     detector = shifted_between(700, 1_800)
     assert detector.shifts() == detector.shifts()
     assert detector.suspicions() == detector.suspicions()
-    assert len(detector.blocks) == 10
+    assert len(detector.correlations) == 10
 
 
 def test_every_file_is_judged_by_itself() -> None:

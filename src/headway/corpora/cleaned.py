@@ -222,11 +222,11 @@ def clean_corpus(
         with sealed_folder(directory) as (part, content):
             content.update(_content(fill(part), corpus, valid, part))
 
-    opened = partial(_opened, directory, checksums, _names(corpus, valid))
+    opened = partial(_opened, directory, checksums, names_of(corpus, valid))
     return made_once(directory, opened, make, say)
 
 
-def _names(*corpora: Corpus | None) -> list[str]:
+def names_of(*corpora: Corpus | None) -> list[str]:
     """What pairs say that they are from."""
     return list(dict.fromkeys(part.name for one in corpora if one for part in one.parts))
 
@@ -237,7 +237,7 @@ def _read_as(*corpora: Corpus | None) -> list[list[Any]]:
     Folders do not matter, nor whether a language was given or is what the file says: a run that is
     gone on with has both, and finds what was made when it began.
     """
-    number = {name: i for i, name in enumerate(_names(*corpora))}
+    number = {name: i for i, name in enumerate(names_of(*corpora))}
     found: list[list[Any]] = []
     for one in corpora:
         named = directions(one) if one and one.pairs else {}
@@ -300,7 +300,7 @@ def _content(
             "valid": valid_report.as_dict(),
         },
         "n_characters": sum(piece.n_characters() for piece in train),
-        "files": _names(corpus, valid),
+        "files": names_of(corpus, valid),
         "pieces": {split: [piece[1:] for piece in some] for split, some in pieces.items()},
         "may_hold_codes": may_hold,
     }

@@ -60,11 +60,6 @@ class Shift(NamedTuple):
         )
 
 
-class LengthBlock(NamedTuple):
-    first: LineNumber
-    correlation: float
-
-
 class _PairLengths(NamedTuple):
     """Pairs in a row: the logarithms of their lengths, and where they stand."""
 
@@ -96,8 +91,8 @@ class ShiftDetector:
     """
 
     def __init__(self) -> None:
-        self.blocks: list[LengthBlock] = []
-        """Every whole block so far, in order."""
+        self.correlations: list[float] = []
+        """Of the lengths in every whole block so far, in order."""
         self._file = ""
         self._lengths: list[tuple[int, int]] = []
         self._places: list[LineNumber] = []
@@ -134,9 +129,7 @@ class ShiftDetector:
     def typical_correlation(self) -> float | None:
         """The median over the blocks; None if there are too few pairs to tell."""
         self._end_of_file()
-        if not self.blocks:
-            return None
-        return float(np.median([block.correlation for block in self.blocks]))
+        return float(np.median(self.correlations)) if self.correlations else None
 
     def unrelated(self) -> bool:
         """Whether the lengths of the two sides have nothing to do with each other."""
@@ -165,7 +158,7 @@ class ShiftDetector:
         self._lengths, self._places = [], []
         straight = correlation(source, target)
         if straight is not None and len(source) >= LEAST_CORRELATED:
-            self.blocks.append(LengthBlock(lines.places[0], straight))
+            self.correlations.append(straight)
         if self._open:
             lines = self._go_on(lines)
         window = self._before.then(lines)

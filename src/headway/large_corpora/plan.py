@@ -15,6 +15,7 @@ from headway.core.disk import disk_errors, free_bytes, write_text
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import open_bytes
 from headway.corpora.cache_place import silent
+from headway.corpora.cleaned import names_of
 from headway.corpora.corpus import Corpus
 from headway.corpora.pieces import ROW
 from headway.corpora.settings import TranslationText
@@ -82,8 +83,7 @@ class ShardPlan:
     @property
     def names(self) -> list[str]:
         """What pairs say that they are from."""
-        corpora = filter(None, (self.corpus, self.data.validation()))
-        return list(dict.fromkeys(part.name for one in corpora for part in one.parts))
+        return names_of(self.corpus, self.data.validation())
 
     @property
     def work(self) -> Path:

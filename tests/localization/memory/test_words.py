@@ -5,12 +5,13 @@ from similarity import similarity
 
 from headway.localization.memory.words import (
     NUMBER,
+    as_word,
     changes,
     light,
     normal,
     read,
     tokens,
-    words_of,
+    written_words,
 )
 
 TEXTS = st.lists(
@@ -19,6 +20,10 @@ TEXTS = st.lists(
     ),
     max_size=7,
 ).map(" ".join)
+
+
+def words_of(text: str) -> list[str]:
+    return list(map(as_word, written_words(text)))
 
 
 @pytest.mark.parametrize(

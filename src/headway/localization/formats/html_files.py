@@ -27,6 +27,7 @@ from headway.localization.formats.markup import (
     writer,
 )
 from headway.localization.formats.spans import Decoded, Entry, Lines, of_entries, read_decoded
+from headway.localization.placeholders.patterns import VOID
 from headway.localization.placeholders.segments import Code, Segment
 
 _INLINE = frozenset(
@@ -42,7 +43,6 @@ _KEPT = frozenset("pre script style textarea svg math iframe object template xmp
 _RAW = frozenset("script style textarea iframe xmp".split())
 """What is in them is no markup."""
 _SHOWN = frozenset("alt title placeholder aria-label".split())
-_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 _DECLARED = re.compile(
     rb"""<meta[^>]{0,200}charset\s*+=\s*+["']?+\s*+([\w-]{1,40})""", re.IGNORECASE
 )
@@ -101,7 +101,7 @@ def page_entries(decoded: Decoded, start: int = 0, end: int | None = None) -> li
 def named_languages(text: str) -> Iterator[tuple[Token, Value]]:
     """Each tag of a page that says a language (`lang`, `xml:lang`), but for what stays as it is."""
     some = list(_page_tokens(text, 0, None))
-    for n, one, last in _steps(text, some, closings(some, _VOID)):
+    for n, one, last in _steps(text, some, closings(some, VOID)):
         if last == n and one.kind in ("start", "empty"):
             values = attributes(text, one)
             yield from ((one, values[name]) for name in ("lang", "xml:lang") if name in values)
@@ -109,7 +109,7 @@ def named_languages(text: str) -> Iterator[tuple[Token, Value]]:
 
 def _entries(text: str, start: int, end: int | None) -> Iterator[Entry]:
     some = list(_page_tokens(text, start, end))
-    ends, pieces, n = closings(some, _VOID), list[MarkupPiece](), 0
+    ends, pieces, n = closings(some, VOID), list[MarkupPiece](), 0
     write = writer(lambda part: _written(part, named="&nbsp;" in text))
     for n, one, last in _steps(text, some, ends):
         if one.kind in ("start", "empty"):

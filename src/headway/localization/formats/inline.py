@@ -7,6 +7,7 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from headway.localization.formats.documents import Edit
+from headway.localization.formats.markup import escaped
 from headway.localization.formats.xml_events import XmlElement
 from headway.localization.placeholders.segments import Code, Segment
 
@@ -20,8 +21,6 @@ _LINE_BREAK_FIRST = re.compile(r"\A[ \t]*[\r\n]")
 _LINE_BREAK_LAST = re.compile(r"[\r\n][ \t]*\Z")
 _NAME = re.compile(r"<([^\s/>]+)")
 _IDENTITIES = ("id", "i", "x", "mid", "rid", "startRef")
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
 
 
 class Role(Enum):
@@ -267,4 +266,4 @@ def nested(segment: Segment) -> bool:
 
 
 def _escaped(text: str) -> str:
-    return _NOT_XML.sub("", text).translate(_ESCAPES)
+    return escaped(text).replace("\r", "&#13;")

@@ -23,6 +23,7 @@ from headway.localization.formats.po_entries import (
     read_header,
     unescape,
 )
+from headway.localization.formats.spans import Decoded
 from headway.localization.formats.units import PluralForm, Unit, learned_form, plural_forms
 from headway.localization.placeholders.segments import Segment
 
@@ -190,19 +191,12 @@ def open_document(
         if not (entry.obsolete or entry.header)
     ]
 
-    def can_hold(translation: Segment) -> bool:
-        try:
-            translation.text.encode(header.encoding)
-        except UnicodeError:
-            return False
-        return "\0" not in translation.text
-
     return Document(
         b"".join(lines),
         lambda data: mark + data.removesuffix(added_end),
         units,
         (header.source_language, header.target_language),
-        can_hold=can_hold,
+        can_hold=Decoded(path, "", header.encoding).can_hold,
     )
 
 

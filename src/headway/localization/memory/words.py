@@ -71,11 +71,6 @@ def written_words(text: str) -> list[str]:
     return (_LATIN_TOKEN if simple else _TOKEN).findall(plain)
 
 
-def words_of(text: str) -> list[str]:
-    """`AnalyzedText.words` of a normal text."""
-    return list(map(as_word, written_words(text)))
-
-
 def as_word(written: str) -> str:
     """Case aside, `NUMBER` for a number."""
     return NUMBER if written[0].isdecimal() else written.casefold()

@@ -15,7 +15,8 @@ KINDS = (*PATTERNS, "private")
 
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 
-_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+"""Tags of HTML that nothing closes."""
 _TAG = re.compile(r"<(/?)#?([A-Za-z\d][\w:.-]*+)[^<>]*?(/?)>", re.ASCII)
 _BLOCK = re.compile(
     rf"\[(/?)({BB})(?:=[^][]{{0,300}})?\]|\{{{{1,3}}([/#]?)(\w{{1,60}})\b[^{{}}]{{0,300}}\}}{{1,3}}",
@@ -121,7 +122,7 @@ def frame(code: str) -> Frame | None:
     """How a code pairs with another, such as `<b>` with `</b>`; None where it stands alone."""
     if match := _TAG.fullmatch(code):
         closing, name, empty = match.groups()
-        if empty or name.lower() in _VOID:
+        if empty or name.lower() in VOID:
             return None
         return Frame(f"<{name.partition('.')[0]}", opens=not closing, closes=bool(closing))
     if block := _BLOCK.fullmatch(code):

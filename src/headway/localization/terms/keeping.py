@@ -9,7 +9,7 @@ from headway.core.errors import ConfigError
 from headway.languages.codes import Languages
 from headway.localization.formats.units import Flag
 from headway.localization.placeholders.codes import parsed
-from headway.localization.placeholders.patterns import find
+from headway.localization.placeholders.patterns import hidden
 from headway.localization.placeholders.segments import Segment
 from headway.localization.terms import NONE
 from headway.localization.terms.glossary import Glossary, Term
@@ -48,11 +48,8 @@ class Terms:
 
     def asked(self, text: str) -> list[RequiredTerm]:
         """What a translation of this text must hold, each as often as its term stands there."""
-        bare = text
-        for start, end, _ in find(text):
-            bare = bare[:start] + _CODE * (end - start) + bare[end:]
         asked: dict[tuple[Spelling, ...], RequiredTerm] = {}
-        for start, end, term in self._matcher.find(bare):
+        for start, end, term in self._matcher.find(hidden(text, _CODE)):
             spellings = tuple(_spellings(term, text[start:end], text))
             before = asked.get(spellings)
             places = (*(before.places if before else ()), (start, end))
