@@ -47,6 +47,17 @@ def test_python_does_what_the_command_does(everyday_run, place):
     assert json.loads(Path("r.json").read_text(encoding="utf-8"))["total"]["gaps"] == 2
 
 
+@pytest.mark.parametrize("option", ["memory", "glossary", "codes"])
+def test_a_report_never_replaces_what_a_call_reads(everyday_run, place, option):
+    before = Path("old.tsv").read_bytes()
+    with pytest.raises(ConfigError, match=r"would replace old\.tsv"):
+        headway.translate_files(
+            everyday_run, "po", out="one", report=place / "old.tsv", **{option: "old.tsv"}
+        )
+    assert Path("old.tsv").read_bytes() == before
+    assert not Path("one").exists()
+
+
 def test_an_unknown_option_is_refused(everyday_run, place):
     with pytest.raises(ConfigError, match="got 'memories'"):
         headway.translate_files(everyday_run, "po", out="one", memories="old.tsv")

@@ -102,6 +102,10 @@ def called(
 
     Raises UserError as `fill_files` and `filler`.
     """
+    report = options.report
+    for file in (*aids.memory, *aids.glossary, *aids.codes):
+        if report and report.exists() and file.exists() and file.samefile(report):
+            raise ConfigError(f"--report {report} would replace {file}. Give another name.")
     wanted, stored = options.direction, ""
     if run is not None:
         wanted = languages_of(run, wanted)
