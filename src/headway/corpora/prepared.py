@@ -16,7 +16,7 @@ from headway.corpora.in_memory import PairRows, PairsInMemory, Split
 from headway.corpora.mixing import PLAIN, Use
 from headway.corpora.settings import DataSettings, TranslationText
 from headway.corpora.weighted import RowWeights, WeightedRounds
-from headway.localization.placeholders.own_codes import CodeHandling, OwnPattern
+from headway.localization.placeholders.own_codes import CodeHandling, Patterns
 from headway.operations.locks import Say
 from headway.tokenizers.fair_sample import UNSPACED_BUDGET, sample
 from headway.tokenizers.learners import LEARNERS, around
@@ -52,7 +52,7 @@ class Prepared:
     """How often each training pair is seen in a pass, if not all are once: [pairs]."""
     codes: CodeHandling
     """What was done with tags, placeholders and other codes."""
-    own_codes: tuple[OwnPattern, ...] = ()
+    own_codes: Patterns = ()
     """What is a code besides, by the user's own patterns."""
 
     @property
@@ -92,7 +92,7 @@ def prepare_corpus(
         pairs = partial(cleaned.pairs, "train")
         codes = handling_of_codes(pairs, text.codes, subwords, say, weights, own)
     corpora: dict[Split, Corpus] = {"train": corpus, "valid": valid or corpus}
-    shown = {split: _shown(codes, one, own) for split, one in corpora.items()}
+    shown = {split: shown_pairs(codes, one, own) for split, one in corpora.items()}
     if subwords is None:
         text = replace(text, codes=codes)
         subwords = learned_subwords(cleaned, text, shown["train"], seed, say)
@@ -165,7 +165,7 @@ def _uses(rows: PairRows, corpus: Corpus, trained: Direction) -> list[Use]:
     return [of_file[number] for number in rows.file_numbers]
 
 
-def _shown(codes: CodeHandling, corpus: Corpus, own: tuple[OwnPattern, ...]) -> "ShownPairs | None":
+def shown_pairs(codes: CodeHandling, corpus: Corpus, own: Patterns) -> "ShownPairs | None":
     """How pairs are shown to the model; None: as they are written."""
     if codes == "keep" and not any(part.use.tag for part in corpus.parts):
         return None

@@ -140,13 +140,14 @@ def outcomes(plan: ShardPlan, unit: int) -> Iterator[tuple[Piece, PairHashes, Ou
     valid = PairHashes(*np.fromfile(split / "hashes", np.uint64).reshape(2, -1))
     drawn = np.fromfile(split / "rows", np.uint32).reshape(-1, 2)
     pieces, begin, nobody = pieces_of(plan, unit), 0, Draw(0, 0, SEED)
+    both_ways = plan.corpus.both_ways
     later = repeated(plan, unit, sum(piece.n_rows for piece in pieces))
     held_out = np.zeros(len(later), np.bool_)
     held_out[drawn[drawn[:, 0] == unit, 1]] = True
     for piece in pieces:
         own = slice(begin, begin + piece.n_rows)
         both = hashes([piece])
-        found = dedup_split(both, valid, nobody, deduplicate=False, both_ways=plan.both_ways)
+        found = dedup_split(both, valid, nobody, deduplicate=False, both_ways=both_ways)
         found[later[own] & (found == KEPT)] = DUPLICATE
         found[held_out[own]] = HELD_OUT
         yield piece, both, found

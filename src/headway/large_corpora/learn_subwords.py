@@ -19,7 +19,7 @@ from headway.corpora.cache import read_sealed, sealed_folder
 from headway.corpora.cleaned import CleanedCorpus, encoded_piece, pair_encoders
 from headway.corpora.coded import ShownPairs, handling_of_codes
 from headway.corpora.pieces import Piece, add_report, report_from, taken_out, write_piece
-from headway.corpora.prepared import learned_subwords
+from headway.corpora.prepared import learned_subwords, shown_pairs
 from headway.corpora.store import EncodedRows, write_store
 from headway.large_corpora.clean_units import pieces_of
 from headway.large_corpora.held_out import outcomes
@@ -105,7 +105,7 @@ def learn_subwords(plan: ShardPlan, say: Say) -> None:
     if text.codes == "mask" or (text.codes == "auto" and (own or cleaned.may_hold_codes)):
         codes = handling_of_codes(partial(cleaned.pairs, "train"), text.codes, None, say, own=own)
     write_text(plan.place("codes", 0), codes)
-    shown = _shown(plan, codes)
+    shown = shown_pairs(codes, plan.corpus, own)
     n_sampled = sum(piece.n_kept for piece in cleaned.pieces["train"])
     if n_sampled < cleaned.reports["train"].kept:
         say(f"a fair sample of {n_sampled:,} of {cleaned.reports['train'].kept:,} pairs was drawn")
@@ -156,8 +156,5 @@ def encode_unit(plan: ShardPlan, number: int) -> None:
 def learned(plan: ShardPlan) -> LearnedText:
     """What `learn_subwords` left; one process reads it once, for all its units."""
     codes = cast(CodeHandling, plan.place("codes", 0).read_text("utf-8"))
-    return LearnedText(Subwords.load(plan.directory), codes, _shown(plan, codes))
-
-
-def _shown(plan: ShardPlan, codes: CodeHandling) -> ShownPairs | None:
-    return None if codes == "keep" else ShownPairs.of(codes, plan.corpus, plan.text.patterns())
+    shown = shown_pairs(codes, plan.corpus, plan.text.patterns())
+    return LearnedText(Subwords.load(plan.directory), codes, shown)

@@ -69,11 +69,6 @@ class ShardPlan:
         """The files to learn from."""
         return self.data.corpus()
 
-    @cached_property
-    def both_ways(self) -> bool:
-        """Whether a text of one side may stand on the other side too."""
-        return self.corpus.both_ways
-
     @property
     def files(self) -> list[Path]:
         """Every file that is read, once."""

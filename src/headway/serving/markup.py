@@ -2,6 +2,7 @@
 byte for byte but for that."""
 
 from collections.abc import Container, Iterator, Sequence
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Literal
@@ -13,11 +14,11 @@ from headway.localization.formats.markup import (
     MarkupPiece,
     Token,
     attributes,
-    closings,
     escaped,
     joined,
     not_too_many,
     piece,
+    steps,
     text_pieces,
     tokens,
     whole,
@@ -77,21 +78,18 @@ class MarkupText:
 def _xml_entries(text: str, ignored: Container[str]) -> Iterator[Entry]:
     """All of it as one text, whose tags are codes; of too many tags, what is between them."""
     some = list(tokens(text))
-    ends, pieces, n = closings(some), list[MarkupPiece](), 0
-    while n < len(some):
-        one, last = some[n], n
-        if one.kind == "start" and n in ends and _stays(text, one, ignored):
-            last = ends[n]
+    pieces = list[MarkupPiece]()
+    for n, one, last in steps(some, partial(_stays, text, ignored)):
         if one.kind == "text":
             pieces += text_pieces(text, one, unescape)
         elif last > n:
-            inside = [p for t in some[n + 1 : last] if t.kind == "text" for p in _inside(text, t)]
+            texts = (t for t in some[n + 1 : last] if t.kind == "text")
+            inside = [p for t in texts for p in text_pieces(text, t, unescape)]
             pieces.append(whole(text, inside, one.start, some[last].end))
         elif one.kind in ("start", "end", "empty"):
             pieces.append(piece(text, one))
         else:
             pieces.append(whole(text, (), one.start, one.end))
-        n = last + 1
     write = writer(escaped)
     for some_pieces in not_too_many(pieces, MOST_CODES):
         segment, start, end = joined(some_pieces)
@@ -99,12 +97,8 @@ def _xml_entries(text: str, ignored: Container[str]) -> Iterator[Entry]:
             yield Entry(segment, 0, start, end, write)
 
 
-def _stays(text: str, tag: Token, ignored: Container[str]) -> bool:
+def _stays(text: str, ignored: Container[str], tag: Token) -> bool:
     if tag.name in ignored:
         return True
     values = attributes(text, tag)
     return "translate" in values and values["translate"].text == "no"
-
-
-def _inside(text: str, token: Token) -> Iterator[MarkupPiece]:
-    return text_pieces(text, token, unescape)

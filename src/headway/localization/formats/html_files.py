@@ -15,11 +15,11 @@ from headway.localization.formats.markup import (
     Token,
     Value,
     attributes,
-    closings,
     escaped,
     joined,
     not_too_many,
     piece,
+    steps,
     text_pieces,
     tokens,
     unwrapped,
@@ -101,7 +101,7 @@ def page_entries(decoded: Decoded, start: int = 0, end: int | None = None) -> li
 def named_languages(text: str) -> Iterator[tuple[Token, Value]]:
     """Each tag of a page that says a language (`lang`, `xml:lang`), but for what stays as it is."""
     some = list(_page_tokens(text, 0, None))
-    for n, one, last in _steps(text, some, closings(some, VOID)):
+    for n, one, last in steps(some, partial(_stays, text), VOID):
         if last == n and one.kind in ("start", "empty"):
             values = attributes(text, one)
             yield from ((one, values[name]) for name in ("lang", "xml:lang") if name in values)
@@ -109,9 +109,9 @@ def named_languages(text: str) -> Iterator[tuple[Token, Value]]:
 
 def _entries(text: str, start: int, end: int | None) -> Iterator[Entry]:
     some = list(_page_tokens(text, start, end))
-    ends, pieces, n = closings(some, VOID), list[MarkupPiece](), 0
+    pieces = list[MarkupPiece]()
     write = writer(lambda part: _written(part, named="&nbsp;" in text))
-    for n, one, last in _steps(text, some, ends):
+    for n, one, last in steps(some, partial(_stays, text), VOID):
         if one.kind in ("start", "empty"):
             yield from _shown(text, one)
         if one.kind == "text":
@@ -127,19 +127,6 @@ def _entries(text: str, start: int, end: int | None) -> Iterator[Entry]:
             yield from _sentence(pieces, write)
             pieces = []
     yield from _sentence(pieces, write)
-
-
-def _steps(
-    text: str, some: Sequence[Token], ends: dict[int, int]
-) -> Iterator[tuple[int, Token, int]]:
-    """Each piece, and which one closes it where all that is in it stays as it is."""
-    n = 0
-    while n < len(some):
-        one, last = some[n], n
-        if one.kind == "start" and n in ends and _stays(text, one):
-            last = ends[n]
-        yield n, one, last
-        n = last + 1
 
 
 def _stays(text: str, tag: Token) -> bool:

@@ -136,6 +136,19 @@ def closings(some: Sequence[Token], void: Container[str] = ()) -> dict[int, int]
     return found
 
 
+def steps(
+    some: Sequence[Token], stays: Callable[[Token], bool], void: Container[str] = ()
+) -> Iterator[tuple[int, Token, int]]:
+    """Each piece, and which one closes it where all that is in it `stays` as it is."""
+    ends, n = closings(some, void), 0
+    while n < len(some):
+        one, last = some[n], n
+        if one.kind == "start" and n in ends and stays(one):
+            last = ends[n]
+        yield n, one, last
+        n = last + 1
+
+
 def not_too_many(
     pieces: Sequence[MarkupPiece], most: int = _MOST_CODES
 ) -> Iterator[Sequence[MarkupPiece]]:
