@@ -140,10 +140,10 @@ def fitted(made: Outcome) -> Outcome:
     width, segment = made.unit.width, made.segment
     if width is None or segment is None:
         return made
-    text = "".join(part for part in segment.parts if isinstance(part, str))
-    if width.fits(text):
+    if width.fits(segment.outside_codes):
         return made
-    why = f"at most {width.most} ({width.unit}) are allowed, and it has {len(text)} characters"
+    n = len(segment.outside_codes)
+    why = f"at most {width.most} ({width.unit}) are allowed, and it has {n} characters"
     return replace(made, flags=(*made.flags, Flag(TOO_WIDE, 1.0, why)))
 
 

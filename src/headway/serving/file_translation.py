@@ -152,7 +152,7 @@ def _languages(service: Service, document: Document, source: str, target: str) -
 def _some_text(document: Document) -> str:
     found = ""
     for gap in document.gaps:
-        found += "".join(part for part in gap.source.parts if isinstance(part, str)) + "\n"
+        found += f"{gap.source.outside_codes}\n"
         if len(found) >= _HEARD:
             break
     return found[:_HEARD]

@@ -53,8 +53,7 @@ class MarkupText:
     @property
     def bare(self) -> str:
         """What a reader sees, to tell the language by."""
-        parts = (p for one in self.segments for p in (*one.parts, " ") if isinstance(p, str))
-        return "".join(parts).strip()
+        return " ".join(one.outside_codes for one in self.segments).strip()
 
     def written(
         self, translations: Sequence[Segment], source: str | None, target: str | None

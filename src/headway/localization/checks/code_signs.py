@@ -17,8 +17,7 @@ def odd_codes(source: str, target: str, own: Sequence[OwnPattern]) -> tuple[floa
     that hold nothing in the target alone; `own` are patterns of more codes."""
     both = [parsed_text(text, own) for text in (source, target)]
     ours, theirs = (
-        Counter([code.text for code in one.codes])
-        + Counter(_SIGN.findall("".join(part for part in one.parts if isinstance(part, str))))
+        Counter([code.text for code in one.codes]) + Counter(_SIGN.findall(one.outside_codes))
         for one in both
     )
     odd = (ours - theirs) + (theirs - ours) + (_emptied(both[1]) - _emptied(both[0]))

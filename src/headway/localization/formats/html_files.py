@@ -8,8 +8,6 @@ from html import unescape
 from pathlib import Path
 
 from headway.core.lines import open_bytes
-from headway.languages.codes import named_language
-from headway.localization.formats.documents import Document
 from headway.localization.formats.markup import (
     MarkupPiece,
     Token,
@@ -26,7 +24,14 @@ from headway.localization.formats.markup import (
     whole,
     writer,
 )
-from headway.localization.formats.spans import Decoded, Entry, Lines, of_entries, read_decoded
+from headway.localization.formats.spans import (
+    Decoded,
+    Entry,
+    Lines,
+    OwnLanguage,
+    one_language,
+    read_decoded,
+)
 from headway.localization.placeholders.patterns import VOID
 from headway.localization.placeholders.segments import Code, Segment
 
@@ -57,24 +62,6 @@ _TEMPLATE = re.compile(
 """What Jinja, Django and their like put in."""
 
 
-def open_document(
-    path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
-) -> Document:
-    """A page of one language, all of whose texts become those of another.
-
-    The `lang` of its outermost element becomes the target language. Raises DataError: its encoding
-    is neither UTF-8 nor the one that it declares.
-    """
-    decoded = _read(path)
-    root = next((t for t in tokens(decoded.text) if t.name == "html" and t.kind == "start"), None)
-    lang = attributes(decoded.text, root).get("lang") if root else None
-    languages = lang.text if lang and lang.text else named_language(path), target_language
-    if lang and lang.text and target_language:
-        text = decoded.text[: lang.start] + target_language + decoded.text[lang.end :]
-        decoded = replace(decoded, text=text)
-    return of_entries(decoded, page_entries(decoded), languages, overwrite=overwrite)
-
-
 def _read(path: Path) -> Decoded:
     """A page in UTF-8, in the encoding that it declares, or in that of old pages."""
     with open_bytes(path) as file:
@@ -82,6 +69,13 @@ def _read(path: Path) -> Decoded:
     names = [declared[1].decode()] if declared else []
     known = [name for name in names if name.lower() != "utf-8" and _is_known(name)]
     return replace(read_decoded(path, "utf-8", *known, "latin-1"), beyond="xmlcharrefreplace")
+
+
+def _own_language(decoded: Decoded) -> OwnLanguage | None:
+    """The `lang` of the outermost element."""
+    root = next((t for t in tokens(decoded.text) if t.name == "html" and t.kind == "start"), None)
+    lang = attributes(decoded.text, root).get("lang") if root else None
+    return OwnLanguage(*lang) if lang and lang.text else None
 
 
 def _is_known(encoding: str) -> bool:
@@ -205,3 +199,6 @@ def _page_tokens(text: str, start: int, end: int | None) -> Iterator[Token]:
                     yield Token("other", start, behind)
                 start = behind
                 break
+
+
+open_document = one_language(_read, lambda decoded, _: page_entries(decoded), _own_language)

@@ -233,8 +233,7 @@ def as_xml(translation: Segment, source: Segment, newline: bytes = b"\n") -> byt
     """
     parts = translation.parts
     if not nested(translation):
-        text = "".join(part for part in parts if isinstance(part, str))
-        parts = (text.rstrip(), *source.codes)
+        parts = (translation.outside_codes.rstrip(), *source.codes)
     written = "".join(
         part.raw or _escaped(part.text) if isinstance(part, Code) else _escaped(part)
         for part in parts

@@ -3,21 +3,18 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
-from headway.languages.codes import named_language
-from headway.localization.formats.documents import Document
 from headway.localization.formats.key_values import in_ascii, paired_surrogates
 from headway.localization.formats.spans import (
     FORM_NAMES,
     Decoded,
     Entry,
     Lines,
+    OwnLanguage,
     inserted,
-    of_entries,
     one_language,
     plural_entries,
     read_decoded,
@@ -42,27 +39,20 @@ class _Text(NamedTuple):
     line: int
 
 
-def open_arb(
-    path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
-) -> Document:
-    """An Application Resource Bundle (Flutter), whose `@@locale` becomes the target language.
-
-    Its plural forms are those of ICU, in the texts themselves. Raises DataError: it is no JSON, or
-    not in UTF-8 or UTF-16.
-    """
-    decoded = read_decoded(path)
-    ascii_only, locale = _is_ascii(decoded.text), _locale(decoded)
-    languages = (locale.value if locale else "") or named_language(path), target_language
-    if locale and target_language:
-        new = _written(target_language.replace("-", "_"), ascii_only)
-        text = decoded.text[: locale.start] + new + decoded.text[locale.end :]
-        decoded = replace(decoded, text=text)
-    entries = [_entry(text, ascii_only) for text in _texts(decoded)]
-    return of_entries(decoded, entries, languages, overwrite=overwrite)
+def _locale(decoded: Decoded) -> OwnLanguage | None:
+    """`@@locale` of an Application Resource Bundle (Flutter)."""
+    found = next((text for text in _strings(decoded) if text.path == ("@@locale",)), None)
+    if found is None:
+        return None
+    return OwnLanguage(
+        found.value, found.start, found.end, lambda code: _written(code.replace("-", "_"), False)
+    )
 
 
-def _locale(decoded: Decoded) -> _Text | None:
-    return next((text for text in _strings(decoded) if text.path == ("@@locale",)), None)
+def _arb_entries(decoded: Decoded, _language: str | None) -> list[Entry]:
+    """Its plural forms are those of ICU, in the texts themselves."""
+    ascii_only = _is_ascii(decoded.text)
+    return [_entry(text, ascii_only) for text in _texts(decoded)]
 
 
 def _is_ascii(text: str) -> bool:
@@ -164,3 +154,4 @@ def _strings(decoded: Decoded) -> Iterator[_Text]:
 
 
 open_document = one_language(read_decoded, _entries)
+open_arb = one_language(read_decoded, _arb_entries, _locale)

@@ -2,7 +2,7 @@
 
 import codecs
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -181,18 +181,34 @@ def of_entries(
     )
 
 
+class OwnLanguage(NamedTuple):
+    """The language that a file says it is in, and where it says so."""
+
+    code: str
+    start: int
+    end: int
+    written: Callable[[str], str] = str
+    """Another code as it stands there."""
+
+
 def one_language(
     read: Callable[[Path], Decoded],
     entries: Callable[[Decoded, str | None], Iterable[Entry | str]],
+    own_language: Callable[[Decoded], OwnLanguage | None] = lambda _: None,
 ) -> Callable[[Path, str | None, str | None, bool], Document]:
     """What opens a file of one language, all of whose texts become those of another: `entries` of
-    what is `read`, for a target language. It raises DataError as `read` and `entries` do."""
+    what is `read`, for a target language. Where the file says its `own_language`, that becomes the
+    target language. It raises DataError as `read`, `entries` and `own_language` do."""
 
     def open_document(
         path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
     ) -> Document:
         decoded = read(path)
-        languages = named_language(path), target_language
+        own = own_language(decoded)
+        if own and target_language:
+            text, new = decoded.text, own.written(target_language)
+            decoded = replace(decoded, text=text[: own.start] + new + text[own.end :])
+        languages = (own.code if own else "") or named_language(path), target_language
         found = entries(decoded, target_language)
         return of_entries(decoded, found, languages, overwrite=overwrite)
 
@@ -204,8 +220,7 @@ def nested_as(translation: Segment, source: Segment) -> Segment:
     pairs = [partners([code.text for code in one.codes]) for one in (translation, source)]
     if len(pairs[0]) == len(pairs[1]):
         return translation
-    text = "".join(part for part in translation.parts if isinstance(part, str))
-    return Segment((text.rstrip(), *source.codes))
+    return Segment((translation.outside_codes.rstrip(), *source.codes))
 
 
 def plural_entries(

@@ -5,20 +5,19 @@ Nothing is ever constructed or expanded: the parser's events say where each text
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.core.errors import ConfigError, DataError
-from headway.languages.codes import is_code, named_language
-from headway.localization.formats.documents import Document
+from headway.languages.codes import is_code
 from headway.localization.formats.spans import (
     FORM_NAMES,
     Decoded,
     Entry,
+    OwnLanguage,
     inserted,
-    of_entries,
+    one_language,
     plural_entries,
     read_decoded,
 )
@@ -45,42 +44,26 @@ class _Scalar(NamedTuple):
     is_text: bool = True
 
 
-def open_document(
-    path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
-) -> Document:
-    """A file of one language, all of whose texts become those of another.
+def _own_language(decoded: Decoded) -> OwnLanguage | None:
+    """The only outermost key, if it is the code of a language, under which all lies (`en:`)."""
+    roots = [one for one in _scalars(decoded) if one.is_key and len(one.path) == 1]
+    if len(roots) != 1 or not is_code(roots[0].value):
+        return None
+    (root,) = roots
 
-    Where all lies under the code of a language (`en:`), that becomes the target language.
+    def written(language: str) -> str:
+        language = language.replace("-", "_") if "_" in root.value else language
+        return f"{root.style}{language}{root.style}"
 
-    Raises:
-        DataError: it is no YAML, or asks for objects.
-        ConfigError: PyYAML is not installed.
-    """
-    decoded = read_decoded(path)
+    return OwnLanguage(root.value, root.start, root.end, written)
+
+
+def _entries(decoded: Decoded, language: str | None) -> list[Entry]:
+    return sorted(_with_plurals(decoded, language), key=lambda entry: entry.start)
+
+
+def _with_plurals(decoded: Decoded, language: str | None) -> Iterator[Entry]:
     scalars = list(_scalars(decoded))
-    root = _root(scalars)
-    languages = root.value if root else named_language(path), target_language
-    if root and target_language:
-        new = _like(target_language, root)
-        text = decoded.text[: root.start] + new + decoded.text[root.end :]
-        decoded = replace(decoded, text=text)
-        scalars = list(_scalars(decoded))
-    entries = sorted(_entries(decoded, scalars, target_language), key=lambda entry: entry.start)
-    return of_entries(decoded, entries, languages, overwrite=overwrite)
-
-
-def _root(scalars: Sequence[_Scalar]) -> _Scalar | None:
-    """The only outermost key, if it is the code of a language."""
-    roots = [one for one in scalars if one.is_key and len(one.path) == 1]
-    return roots[0] if len(roots) == 1 and is_code(roots[0].value) else None
-
-
-def _like(language: str, root: _Scalar) -> str:
-    language = language.replace("-", "_") if "_" in root.value else language
-    return f"{root.style}{language}{root.style}"
-
-
-def _entries(decoded: Decoded, scalars: Sequence[_Scalar], language: str | None) -> Iterator[Entry]:
     groups: dict[tuple[str, ...], dict[str, _Scalar]] = {}
     siblings: dict[tuple[str, ...], set[str]] = {}
     for one in scalars:
@@ -259,3 +242,6 @@ def _scalar(text: str, event: Any, levels: list[_YamlLevel]) -> Iterator[_Scalar
         levels.append(_YamlLevel(kind.startswith("Mapping"), level.flow or bool(event.flow_style)))
     elif not is_key:
         level.key, level.n = None, level.n + 1
+
+
+open_document = one_language(read_decoded, _entries, _own_language)

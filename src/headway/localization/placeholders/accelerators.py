@@ -48,7 +48,7 @@ def sign_of(kind: str, sources: Sequence[Segment]) -> str:
 
 def bare(segment: Segment, sign: str) -> Bare:
     """A text without its accelerator; as it is where it has none, or more than one."""
-    if not sign or not any(sign in part for part in segment.parts if isinstance(part, str)):
+    if not sign or sign not in segment.outside_codes:
         return Bare(segment, "")
     places = [
         (n, at)

@@ -55,17 +55,19 @@ class Segment:
         return [part for part in self.parts if isinstance(part, Code)]
 
     @property
+    def outside_codes(self) -> str:
+        """Its text, codes left out."""
+        return "".join(part for part in self.parts if isinstance(part, str))
+
+    @property
     def wordless(self) -> bool:
         """Nothing here that a model could translate: no letters outside of the codes."""
-        return not any(
-            sign.isalpha() for part in self.parts if isinstance(part, str) for sign in part
-        )
+        return not any(map(str.isalpha, self.outside_codes))
 
     @property
     def blank(self) -> bool:
         """Nothing here to translate: no letters or digits outside of the codes."""
-        written = "".join(part for part in self.parts if isinstance(part, str))
-        return not any(character.isalnum() for character in written)
+        return not any(map(str.isalnum, self.outside_codes))
 
 
 def as_segment(text: str, source: Segment) -> Segment:
