@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from headway.pages import document
+from headway.pages import document, table
 
 _WIDTH = 100
-_HEADINGS_LINES = {
-    "look": ("Look at this", 3),
-    "dropped": ("Will be dropped", 3),
-    "information": ("For information", 1),
+_HEADINGS = {
+    "look": ("Look at this", 3, "Nothing to look at."),
+    "dropped": ("Will be dropped", 3, "Nothing is dropped."),
+    "information": ("For information", 1, "Nothing else was found."),
 }
-"""By severity: the heading, and how many examples are shown."""
+"""By severity: the heading, how many examples are shown in lines, and what a page says of none."""
 
 
 def report_lines(found: dict[str, Any]) -> Iterator[str]:
@@ -23,7 +23,7 @@ def report_lines(found: dict[str, Any]) -> Iterator[str]:
     yield f"languages: {found['source_language'] or '?'} -> {found['target_language'] or '?'}"
     for problem in found["problems"]:
         yield from _wrapped(f"train would refuse this: {problem}", "")
-    for severity, (heading, n_examples) in _HEADINGS_LINES.items():
+    for severity, (heading, n_examples, _) in _HEADINGS.items():
         chosen = [finding for finding in found["findings"] if finding["severity"] == severity]
         if chosen:
             yield ""
@@ -99,15 +99,10 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 
 _EXAMPLES = 5
-_HEADINGS_PAGE = {
-    "look": ("Look at this", "Nothing to look at."),
-    "dropped": ("Will be dropped", "Nothing is dropped."),
-    "information": ("For information", "Nothing else was found."),
-}
 
 
 def page(found: dict[str, Any]) -> str:
-    findings = (part for severity in _HEADINGS_PAGE for part in _findings(found, severity))
+    findings = (part for severity in _HEADINGS for part in _findings(found, severity))
     return document(_title(found), (*_summary(found), *findings, *_measures_page(found)))
 
 
@@ -135,7 +130,7 @@ def _summary(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _findings(found: dict[str, Any], severity: str) -> Iterator[str]:
-    heading, none = _HEADINGS_PAGE[severity]
+    heading, _, none = _HEADINGS[severity]
     chosen = [finding for finding in found["findings"] if finding["severity"] == severity]
     yield f"<h2>{heading}</h2>"
     if not chosen:
@@ -172,15 +167,10 @@ def _measures_page(found: dict[str, Any]) -> Iterator[str]:
     if not found["lengths"]:
         return
     yield "<h2>Sizes</h2>"
-    names = ("mean", "low 1%", "median", "high 99%", "longest")
-    head = "".join(f"<th>{name}</th>" for name in ("", *names))
-    rows = "".join(
-        f"<tr><td>{name.replace('_', ' ')}</td>"
-        + "".join(f"<td>{value:,.6g}</td>" for value in row.values())
-        + "</tr>"
-        for name, row in found["lengths"].items()
-    )
-    yield f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
+    rows = [["", "mean", "low 1%", "median", "high 99%", "longest"]]
+    for name, row in found["lengths"].items():
+        rows.append([name.replace("_", " "), *(f"{value:,.6g}" for value in row.values())])
+    yield table(rows)
 
 
 def _paragraph(text: str) -> str:
