@@ -41,7 +41,7 @@ def test_clean_text_raises_no_alarm(tmp_path: Path) -> None:
     corpus = cleaned(tmp_path, pairs[:N_PAIRS], pairs[N_PAIRS:])
     found = examine(corpus, "en", "zh", Tools(lambda text: ("en" if text.isascii() else "zh", 1.0)))
     assert urgent(found) == {}
-    assert found.sizes.source.characters.total == corpus.reports["train"].kept
+    assert found.sizes.histograms["source_characters"].total == corpus.reports["train"].kept
     assert found.scripts["source"] == {"LATIN": 1.0}
     assert found.languages["source"] == {"en": 1.0}
     assert found.n_sampled == corpus.reports["train"].kept

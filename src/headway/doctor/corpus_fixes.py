@@ -146,12 +146,10 @@ def events(corpus: Corpus, settings: NotedCleaning) -> Iterator[_Event]:
     """What becomes of each unit of a corpus of one part, in the order of its file."""
     heard = _DropRecorder()
     for pair in read_pairs(corpus, heard):
+        cleaned = list(clean_pairs((pair,), settings, heard, settings.judge))
         yield from heard.events
         heard.events.clear()
-        for clean in clean_pairs((pair,), settings, heard, settings.judge):
-            yield _Event(pair.line, "", clean)
-        yield from heard.events
-        heard.events.clear()
+        yield from (_Event(pair.line, "", clean) for clean in cleaned)
     yield from heard.events
 
 

@@ -1,10 +1,9 @@
 """How long the texts are, target over source, and where lengths show that lines do not belong
 together."""
 
-from typing import NamedTuple
-
 import numpy as np
 
+from headway.core.rows import SIDES
 from headway.corpora.shifts import Shift, ShiftDetector
 from headway.doctor.batches import Counts, PairBatch, PairSide, marks_of
 from headway.doctor.findings import Case, Finding, FindingsLog, Severity
@@ -46,35 +45,22 @@ class Histogram:
         }
 
 
-class SideSizes(NamedTuple):
-    characters: Histogram
-    words: Histogram
-
-
 class SizeExaminer:
     def __init__(self) -> None:
-        self.source = SideSizes(Histogram(), Histogram())
-        self.target = SideSizes(Histogram(), Histogram())
-        self.ratio = Histogram(1 / _PER_UNIT)
-        """Target characters over source characters."""
+        names = (f"{side}_{what}" for what in ("characters", "words") for side in SIDES)
+        self.histograms = {name: Histogram() for name in names}
+        self.histograms["target_over_source"] = Histogram(1 / _PER_UNIT)  # of characters
 
     def add(self, batch: PairBatch) -> None:
-        for sizes, side in zip((self.source, self.target), batch.sides, strict=True):
-            sizes.characters.add(side.lengths)
-            sizes.words.add(words(side))
+        for name, side in zip(SIDES, batch.sides, strict=True):
+            self.histograms[f"{name}_characters"].add(side.lengths)
+            self.histograms[f"{name}_words"].add(words(side))
         ratio = batch.target.lengths / batch.source.lengths
-        self.ratio.add(np.rint(ratio * _PER_UNIT).astype(np.int64))
+        self.histograms["target_over_source"].add(np.rint(ratio * _PER_UNIT).astype(np.int64))
 
     def summary(self) -> dict[str, dict[str, float]]:
         """Every histogram in five numbers; nothing of an empty corpus."""
-        histograms = {
-            "source_characters": self.source.characters,
-            "target_characters": self.target.characters,
-            "source_words": self.source.words,
-            "target_words": self.target.words,
-            "target_over_source": self.ratio,
-        }
-        return {name: found.summary() for name, found in histograms.items() if found.total}
+        return {name: found.summary() for name, found in self.histograms.items() if found.total}
 
 
 def words(side: PairSide) -> Counts:
