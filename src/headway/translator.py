@@ -16,7 +16,7 @@ from headway.core.search import METHODS
 from headway.core.subwords import Subwords
 from headway.corpora.mixing import chosen_tag
 from headway.localization.checks.calibration import Calibration, Checker, Verdict
-from headway.localization.checks.output_checks import ModelEvidence
+from headway.localization.checks.output_checks import evidence_of
 from headway.localization.checks.training_stats import TrainingStats
 from headway.localization.placeholders.own_codes import Patterns, compiled, patterns_of
 from headway.localization.placeholders.segments import Segment
@@ -244,13 +244,7 @@ class Translator:
         Confidences need scores, and are measured with alignments (`want_alignment`), without which
         nobody knows what was not looked at.
         """
-        readings = [
-            ModelEvidence(
-                part.source_tokens, part.n_best[0].token_log_probs, part.n_best[0].attended
-            )
-            for part in translation.parts or (translation,)
-            if part.n_best
-        ]
+        readings = evidence_of(translation.parts or (translation,))
         return self.checker.look(translation.source, translation.target, readings)
 
     def decoding(self, given: Mapping[str, Any]) -> SamplingSettings:

@@ -20,9 +20,9 @@ from headway.filling.filling import Filler, write_whole
 from headway.filling.flow import Steps
 from headway.filling.inputs import FileJob, FilesRefusedError
 from headway.filling.journal import NAME, Journal
-from headway.filling.judging import Judgement
 from headway.filling.report import COLUMNS, FileReport, summary
 from headway.languages.codes import LanguagePair
+from headway.localization.checks.calibration import Verdict
 from headway.localization.formats.piecewise import AT_ONCE as PIECES_AT_ONCE
 from headway.localization.formats.piecewise import MISSING
 from headway.localization.formats.units import (
@@ -78,10 +78,10 @@ class Shouting:
 
 
 class Doubting:
-    def judge(self, outcome: Outcome) -> Judgement:
+    def judge(self, outcome: Outcome) -> Verdict:
         doubt = "MORE" in (outcome.segment.text if outcome.segment else "")
         flags = [Flag("loop", 0.9, "<more> & more\u202e")] if doubt else []
-        return Judgement(flags, 0.1 if doubt else 0.9)
+        return Verdict(flags, 0.1 if doubt else 0.9)
 
 
 def fill(

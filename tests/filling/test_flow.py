@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headway.filling.flow import Flow, Steps
-from headway.filling.judging import Checks, Judgement, MemoryLookup, RunChecks, TermChecker
+from headway.filling.judging import Checks, MemoryLookup, RunChecks, TermChecker
 from headway.localization.checks.calibration import Verdict
 from headway.localization.formats.piecewise import MISSING
 from headway.localization.formats.units import (
@@ -57,10 +57,10 @@ class Known(NamedTuple):
 class Doubting:
     """Checks that trust what has no question mark."""
 
-    def judge(self, outcome: Outcome) -> Judgement:
+    def judge(self, outcome: Outcome) -> Verdict:
         assert outcome.segment is not None
         doubt = "?" in outcome.segment.text
-        return Judgement([Flag("question", 0.9, "it asks")] if doubt else [], 1.0 - 0.9 * doubt)
+        return Verdict([Flag("question", 0.9, "it asks")] if doubt else [], 1.0 - 0.9 * doubt)
 
 
 class NoCats:

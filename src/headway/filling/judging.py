@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from headway.localization.checks.calibration import Checker, Verdict
-from headway.localization.checks.output_checks import ModelEvidence
+from headway.localization.checks.output_checks import ModelEvidence, evidence_of
 from headway.localization.formats.branches import branches_of
 from headway.localization.formats.piecewise import TranslatedPiece, may_branch
 from headway.localization.formats.units import Flag, Match, Outcome, Unit
@@ -38,17 +38,11 @@ class TermChecker(Protocol):
         ...
 
 
-class Judgement(NamedTuple):
-    flags: Sequence[Flag]
-    confidence: float | None
-    """That nothing is wrong with it, 0 to 1; None if that cannot be said."""
-
-
 @runtime_checkable
 class Checks(Protocol):
     """Looks at every translation, whoever made it."""
 
-    def judge(self, outcome: Outcome, /) -> Judgement:
+    def judge(self, outcome: Outcome, /) -> Verdict:
         """`outcome.segment` is there; `outcome.evidence` too where the model wrote it."""
         ...
 
@@ -63,14 +57,14 @@ class RunChecks:
         """`target_language` is whose plural forms the branches of a choice have."""
         self.checker, self._target_language = checker, target_language
 
-    def judge(self, outcome: Outcome) -> Judgement:
+    def judge(self, outcome: Outcome) -> Verdict:
         """Flags of any translation; a confidence of what the model wrote."""
         if outcome.segment is None:
-            return Judgement((), None)
+            return Verdict((), None)
         source, target = _whole(outcome.unit, outcome.segment)
         if not may_branch(source) or branches_of(source, None) is None:
             readings = _readings(outcome.evidence)
-            return Judgement(*self.checker.look(source.text, target.text, readings))
+            return self.checker.look(source.text, target.text, readings)
         # names and keywords are no copies, and there may be more branches than in the source
         said = {
             (piece.source, piece.translated.segment): _readings([piece])
@@ -83,22 +77,17 @@ class RunChecks:
 
 def _readings(pieces: Sequence[Any]) -> list[ModelEvidence]:
     """What the model said of each part of some pieces that it translated at once."""
-    return [
-        ModelEvidence(part.source_tokens, taken.token_log_probs, taken.attended)
-        for piece in pieces
-        for part in piece.translated.parts
-        for taken in part.n_best[:1]
-    ]
+    return evidence_of(part for piece in pieces for part in piece.translated.parts)
 
 
-def _together(verdicts: Sequence[Verdict]) -> Judgement:
+def _together(verdicts: Sequence[Verdict]) -> Verdict:
     """What is doubtful in any of several texts; they are as sure as the least sure of them."""
     flags = [flag for one in verdicts for flag in one.flags]
     surest: dict[str, Flag] = {}
     for flag in sorted(flags, key=lambda one: -one.confidence):
         surest.setdefault(flag.name, flag)
     known = [one.confidence for one in verdicts if one.confidence is not None]
-    return Judgement(tuple(surest.values()), min(known, default=None))
+    return Verdict(tuple(surest.values()), min(known, default=None))
 
 
 def _whole(unit: Unit, segment: Segment) -> Pair:

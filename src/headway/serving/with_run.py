@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headway.localization.checks.calibration import Verdict
-from headway.localization.checks.output_checks import ModelEvidence, words_of
+from headway.localization.checks.output_checks import evidence_of, words_of
 from headway.localization.formats.units import Flag
 from headway.localization.placeholders.segments import Segment
 from headway.serving.looping import LEFT_WORDS, is_doubtful, is_odd, looked_at
@@ -124,11 +124,7 @@ def translate_coded(
             continue
         verdict = None
         if request.details:
-            readings = [
-                ModelEvidence(part.source_tokens, best.token_log_probs, best.attended)
-                for part in one.parts
-                for best in part.n_best[:1]
-            ]
+            readings = evidence_of(one.parts)
             verdict = translator.checker.look(source.text, one.segment.text, readings)
         made.append(MadeSegment(one.segment, "model", one.n_cut, verdict))
     return made

@@ -191,7 +191,7 @@ def _predicted(
 
 
 class Verdict(NamedTuple):
-    flags: tuple[Flag, ...]
+    flags: Sequence[Flag]
     """The surest first."""
     confidence: float | None
     """That it is good; None where nobody has measured how far its model is to be trusted."""

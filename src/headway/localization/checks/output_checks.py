@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from headway.languages.detection import other_language
 from headway.languages.numbers import odd_numbers
@@ -42,6 +42,12 @@ class ModelEvidence(NamedTuple):
     """Of each sub-word written, and the end marker, in nats."""
     attended: Sequence[float] = ()
     """Attention that each source sub-word got in all; nothing where it is not known."""
+
+
+def evidence_of(parts: Iterable[Any]) -> list[ModelEvidence]:
+    """What the model said of some texts, each a `Translation` that it made at once."""
+    both = ((one, best) for one in parts for best in one.n_best[:1])
+    return [ModelEvidence(a.source_tokens, b.token_log_probs, b.attended) for a, b in both]
 
 
 class CheckResult(NamedTuple):
