@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from headway.core.cleaning import Pair, Report, read_parallel
 from headway.core.dedup_split import Draw
@@ -15,10 +15,7 @@ from headway.corpora.mixing import PLAIN, Use
 from headway.corpora.mixing import both_ways as goes_both_ways
 from headway.corpora.shifts import unequal
 from headway.languages.codes import folded, is_language, suffix_of
-from headway.localization.formats.file_kinds import FILE_KINDS, NO_TEXT
-
-if TYPE_CHECKING:
-    from headway.localization.formats.file_kinds import Reader
+from headway.localization.formats.file_kinds import FILE_KINDS, NO_TEXT, reader_of
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,7 @@ class Corpus:
             check_file(path)
             kind = FILE_KINDS.get(suffix := suffix_of(path))
             if path in self.pairs or (kind and kind.pairs) or suffix in NO_TEXT:
-                _reader(path, side=path not in self.pairs)
+                reader_of(path, side=path not in self.pairs)
 
     def draw(self, n_pairs: Mapping[str, int], wanted: int | None, seed: int) -> Draw:
         """How many pairs are set aside for validation: of the heaviest files, which come first.
@@ -137,14 +134,8 @@ def read_pairs(corpus: Corpus, report: Report) -> Iterator[Pair]:
         if other:
             yield from _read_parallel(path, other[0], report)
             continue
-        for pair in _reader(path).pairs(path, corpus.alone(part), report):
+        for pair in reader_of(path).pairs(path, corpus.alone(part), report):
             yield pair if pair.file == part.name else pair._replace(file=part.name)
-
-
-def _reader(path: Path, *, side: bool = False) -> "Reader":
-    from headway.localization.formats.file_kinds import reader_of
-
-    return reader_of(path, side=side)
 
 
 def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]:
@@ -186,7 +177,7 @@ def directions(corpus: Corpus) -> dict[str, Direction]:
         if alone.source:
             named = _language_of(alone.source[0]), _language_of(alone.target[0])
         else:
-            named = _reader(alone.pairs[0]).languages(alone.pairs[0], alone)
+            named = reader_of(alone.pairs[0]).languages(alone.pairs[0], alone)
         source, target = (folded(code) if code else None for code in named)
         if source is not None and source == target:
             source, target = named  # from one variant of a language into another
