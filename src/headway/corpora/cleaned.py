@@ -35,6 +35,7 @@ from headway.corpora.pieces import (
     write_piece,
 )
 from headway.corpora.settings import DataSettings, NotedCleaning
+from headway.corpora.shifts import suspicions
 from headway.corpora.store import (
     FORMAT,
     EncodedRows,
@@ -276,8 +277,6 @@ def _renamed(cleaned: CleanedCorpus, names: list[str]) -> CleanedCorpus:
 
 
 def _suspicions(pieces: Iterable[Piece]) -> list[str]:
-    from headway.corpora.shifts import suspicions
-
     return suspicions(chain.from_iterable(map(Piece.rows_by_file, pieces)))
 
 

@@ -16,6 +16,7 @@ from headway.core.subwords import Subwords
 from headway.corpora.alignment import Rows, suspicious
 from headway.corpora.corpus import Corpus, read_pairs
 from headway.corpora.settings import DataSettings
+from headway.corpora.shifts import suspicions
 from headway.localization.placeholders.may_hold import may_hold_codes
 from headway.operations.locks import Say
 
@@ -85,8 +86,6 @@ class PairsInMemory:
         held = _cleaned(valid, data, valid_report) if valid else None
         pairs = _cleaned(corpus, data, report)
         if suspicious(_lengths(pairs)):
-            from headway.corpora.shifts import suspicions
-
             report.suspicions = suspicions(_lengths(pairs))
         draw = corpus.draw(Counter(pair.file for pair in pairs), hold_out, seed)
         train, held = split_pairs(

@@ -14,6 +14,7 @@ from headway.corpora.cache import sealed_folder
 from headway.corpora.corpus import read_pairs
 from headway.corpora.many_pieces import blocks, clean_block, hashes
 from headway.corpora.pieces import Piece, add_report
+from headway.corpora.shifts import suspicions
 from headway.large_corpora.plan import ShardPlan
 
 SORTED_ROWS = 1 << 20
@@ -82,8 +83,6 @@ def clean_unit(plan: ShardPlan, number: int) -> None:
     known["sha256"] = {str(path.absolute()): checksum(path) for path in part.files}
     for piece in pieces_of(plan, number, known):
         if suspicious(piece.rows_by_file()):
-            from headway.corpora.shifts import suspicions
-
             found.suspicions += suspicions(piece.rows_by_file())
     if unit.first == 0:  # what each of them has read
         add_report(found, read)
