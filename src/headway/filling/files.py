@@ -52,10 +52,6 @@ class FillOptions:
     name: str = ""
     """What the file is called, where that is not its own name."""
 
-    @property
-    def has_place(self) -> bool:
-        return self.in_place or self.out is not None
-
 
 class Call(NamedTuple):
     wanted: LanguagePair
@@ -165,7 +161,7 @@ def _jobs(names: Sequence[str], options: FillOptions, *, several: bool) -> list[
             f"--onto completes one file at a time; got {options.onto} for {', '.join(names)}. Give "
             "one source file, and --out as a file."
         )
-    if not options.has_place and not options.everything:
+    if not (options.in_place or options.out or options.everything):
         raise ConfigError(
             "results of several files go to a folder; none was given. Add --out FOLDER, or "
             "--in-place."

@@ -52,8 +52,6 @@ class OpenedFile:
     n_gaps: int
     document: Document | None
     """None once its result is written."""
-    n_translated: int = 0
-    """Units with a translation that stays."""
     outcomes: list[Outcome] = field(default_factory=list)
     done: bool = False
     """Its result is written, and told."""
@@ -70,8 +68,7 @@ def open_all(
         except UserError as error:
             errors[job] = error
             continue
-        n_translated = document.counts.left.get("translated", 0)
-        opened.append(OpenedFile(job, len(document.gaps), document, n_translated))
+        opened.append(OpenedFile(job, len(document.gaps), document))
     return opened, errors
 
 

@@ -60,7 +60,7 @@ def test_rows_without_a_gap_are_counted(tmp_path):
     assert document.counts.units == 4
     left = {"header": 1, "translated": 1, "blank_side": 1}
     assert document.counts.left == left
-    assert [(gap.source.text, gap.line, gap.there) for gap in document.gaps] == [("c", 4, None)]
+    assert [(gap.source.text, gap.line) for gap in document.gaps] == [("c", 4)]
     assert (document.source_language, document.target_language) == ("en", "de")
     assert opened(open_tsv, tmp_path / "b.tsv", b"a\t\n").target_language is None
 

@@ -314,7 +314,7 @@ def test_the_second_version_marks_the_segment(root: str, tmp_path: Path) -> None
 def test_overwriting_takes_every_unit_with_something_to_translate(tmp_path: Path) -> None:
     content = first(unit("one", "eins", " approved='yes'"), unit("two"), unit("—", "—"))
     document = open_document(written(tmp_path, content), None, None, True)
-    assert [(gap.there is not None) for gap in document.gaps] == [True, False]
+    assert [gap.source.text for gap in document.gaps] == ["one", "two"]
     new = filled(document)
     assert f'<trans-unit approved="no"><source>one</source><target {NEW}>ONE</target>' in new
 
@@ -461,11 +461,10 @@ def test_a_match_of_a_memory_is_marked_as_such(
         assert len(list(read_xliff(path, RequiredText(), Report()))) == trusted
 
 
-def test_a_gap_knows_its_neighbours_and_what_is_there(tmp_path):
+def test_a_gap_knows_its_neighbours(tmp_path):
     path = tmp_path / "a.xlf"
     path.write_text(first(unit("a", "b"), unit("c", attributes=' resname="k"'), unit("d")))
     gap = open_document(path, "en", "de", False).gaps[0]
-    assert (gap.before, gap.after, gap.key, gap.there) == ("a", "d", "k", None)
+    assert (gap.before, gap.after, gap.key) == ("a", "d", "k")
     gaps = open_document(path, "en", "de", True).gaps
-    assert (gaps[0].before, gaps[0].there) == ("", Segment(("b",)))
-    assert gaps[2].after == ""
+    assert (gaps[0].before, gaps[2].after) == ("", "")

@@ -142,7 +142,6 @@ def test_what_the_first_of_several_memories_has_goes_before_unless_another_is_in
     both = Memories([own, other])
     exact = [both.exact(text_unit("Open", key)) for key in ("", "key")]
     assert [one.target.text for one in exact if one] == ["own", "other"]
-    assert [one.in_context for one in exact if one] == [False, True]
     assert [(one.percent, one.target.text) for one in both.near(text_unit("Step 3"))] == [
         (99, "own 3"),
         (99, "3"),
@@ -160,5 +159,4 @@ def test_a_match_has_the_codes_of_its_place(n: int) -> None:
     assert match.target.parts == (bold, "OK", end, " klicken 0")
     (near, *_) = Memories([known]).near(Unit(Segment(("Click ", bold, "OK", end, " 999"))))
     assert near.percent == 99
-    assert near.repaired
     assert near.target.parts == (bold, "OK", end, " klicken 999")

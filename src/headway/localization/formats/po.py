@@ -209,13 +209,7 @@ def _unit(entry: PoEntry, header: Header, lines: _PoLines, *, overwrite: bool) -
         return EditableUnit(learned(forms).source, reason=reason)
     key = entry.text("msgctxt", header.encoding)
     gaps = [
-        Unit(
-            Segment((form.source,)),
-            line=entry.line,
-            key=key,
-            there=Segment((form.target,)) if form.target else None,
-            plural=form.plural,
-        )
+        Unit(Segment((form.source,)), line=entry.line, key=key, plural=form.plural)
         for form in wanted
     ]
 

@@ -203,11 +203,10 @@ def _unit(
         return EditableUnit(source, reason=reason)
     gaps: dict[int, Unit] = {}
     for number, (counted, plural) in enumerate(forms):
-        some = message.texts[number : number + 1]
-        there = next((text.segment for text in some if text.written), None)
-        if there is None or overwrite:
+        written = any(text.written for text in message.texts[number : number + 1])
+        if overwrite or not written:
             key = message.key or message.context
-            gaps[number] = Unit(counted, line=message.line, key=key, there=there, plural=plural)
+            gaps[number] = Unit(counted, line=message.line, key=key, plural=plural)
 
     def edits(translations: Translations) -> list[Edit]:
         written = {

@@ -137,9 +137,7 @@ class Entry(NamedTuple):
         if segment.blank or (self.there.strip() and not overwrite):
             reason = "blank_side" if segment.blank else "translated"
             return EditableUnit(segment.text, reason=reason)
-        there = Segment((self.there,)) if self.there else None
-        place = self.line, self.key
-        gap = Unit(segment, "", *place, there=there, width=self.width, plural=self.plural)
+        gap = Unit(segment, line=self.line, key=self.key, width=self.width, plural=self.plural)
 
         def edits(translations: Translations) -> list[Edit]:
             [(new, _)] = translations

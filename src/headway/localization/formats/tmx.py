@@ -295,9 +295,8 @@ class _TmxFilling(NamedTuple):
         reason = _reason_to_leave(source, target)
         if source is None or (reason and not (self.overwrite and reason in _REPLACED)):
             return EditableUnit(source.seg.text if source else "", reason=reason)
-        there = target.seg.segment if target and reason else None
         segment = source.seg.segment
-        gap = Unit(segment, line=unit.line, key=unit.key, there=there)
+        gap = Unit(segment, line=unit.line, key=unit.key)
 
         def edits(translations: Translations) -> list[Edit]:
             [(translation, percent)] = translations

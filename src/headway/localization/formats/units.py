@@ -79,8 +79,6 @@ class Unit:
     """Source text of the unit before it; empty for the first one, None where that is unknown."""
     after: str | None = None
     """Source text of the unit behind it; empty for the last one, None where that is unknown."""
-    there: Segment | None = None
-    """A translation that stands there already, and is to be replaced."""
     width: Width | None = None
     """How long its translation may be."""
     accelerator: str = ""
@@ -110,14 +108,11 @@ class Match(NamedTuple):
 
     source: Segment
     target: Segment
-    """Numbers and codes that differ are put right already: `repaired` says that it was so."""
+    """Numbers and codes that differ are put right already."""
     percent: int
     """How like the unit its source is, 0 to 100; 100 is the same text with the same codes."""
     place: str = ""
     """Where it stands: `old.tmx:17`."""
-    in_context: bool = False
-    """The units beside it, or its key, are the same too."""
-    repaired: bool = False
     differs: str = ""
     """In what it is not the unit: `words, numbers`; empty where nobody has said."""
 

@@ -146,9 +146,8 @@ class _XliffFilling(NamedTuple):
         if unit.translated and not overwrite:
             done = unit.trusted and not unit.half_done
             return EditableUnit(source, reason="translated" if done else "fuzzy")
-        there = unit.target.segment if unit.translated and unit.target else None
         segment = unit.source.segment
-        gap = Unit(segment, line=unit.line, key=unit.key, there=there, width=unit.width)
+        gap = Unit(segment, line=unit.line, key=unit.key, width=unit.width)
 
         def edits(translations: Translations) -> list[Edit]:
             [(new, percent)] = translations

@@ -170,7 +170,5 @@ def as_match(found: MemoryMatch, unit: Unit) -> Match:
         as_segment(found.target, unit.source),
         found.percent,
         found.place,
-        found.in_context,
-        bool(found.repaired),
         ", ".join(found.differs),
     )
