@@ -77,19 +77,17 @@ class Piece(NamedTuple):
             yield from compress(file, chosen.tolist())
 
 
-def write_piece(folder: Path, name: str, pairs: Sequence[Pair], kept: Marks | None = None) -> Piece:
-    """Write clean pairs, which hold neither a tab nor a line end; all are used, or those `kept`."""
+def write_piece(folder: Path, name: str, pairs: Sequence[Pair]) -> Piece:
+    """Write clean pairs, which hold neither a tab nor a line end; all are used."""
     files = list(dict.fromkeys(pair.file for pair in pairs))
     number = {file: i for i, file in enumerate(files)}
     rows = np.array(
         [(number[f], n, len(s), len(t), s == t, bool(r), True) for s, t, f, n, r in pairs], ROW
     )
-    if kept is not None:
-        rows["kept"] = kept
     rows.tofile(folder / f"{name}.rows")
     text = "".join([f"{source}\t{target}\n" for source, target, *_ in pairs])
     (folder / f"{name}.tsv").write_bytes(text.encode("utf-8"))
-    return Piece(folder, name, files, len(pairs), int(rows["kept"].sum()))
+    return Piece(folder, name, files, len(pairs), len(pairs))
 
 
 class Cleaning(NamedTuple):
