@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from headway.languages import segmenting
 from headway.languages.segmenting import whole_words
-from headway.localization.placeholders.projection import TokenSpans, project, without_codes
+from headway.localization.placeholders.projection import CodeProjection, TokenSpans, without_codes
 from headway.localization.placeholders.segments import Code, Segment
 
 TEXT = "我总是做大蛋糕。"
@@ -55,20 +55,20 @@ def test_a_code_goes_beside_a_word_of_several_characters_and_not_into_it():
     plain = without_codes(source)
     spans = [(0, 1), (2, 8), (9, 13), (14, 17), (18, 23), (23, 24)]
     looked = [0, 1, 1, 2, 3, 4, 4, 5]
-    found = project(
+    found = CodeProjection(
         source.codes,
         plain,
         spans,
         TokenSpans(TEXT, CHARACTERS),
         [(at, n) for n, at in enumerate(looked)],
-    )
+    ).segment()
     assert found.text == "我总是做大<b>蛋糕</b><x/>。"
     behind = Segment(("I always", Code("<x/>"), " make big cakes."))
-    other = project(
+    other = CodeProjection(
         behind.codes,
         without_codes(behind),
         spans,
         TokenSpans(TEXT, CHARACTERS),
         [(at, n) for n, at in enumerate(looked) if at != 2],
-    )
+    ).segment()
     assert other.text == "我总是<x/>做大蛋糕。"

@@ -19,7 +19,12 @@ from headway.localization.placeholders.codes import (
 )
 from headway.localization.placeholders.may_hold import no_text
 from headway.localization.placeholders.names import OwnCodes, is_own, located
-from headway.localization.placeholders.projection import Plain, TokenSpans, project, without_codes
+from headway.localization.placeholders.projection import (
+    CodeProjection,
+    Plain,
+    TokenSpans,
+    without_codes,
+)
 from headway.localization.placeholders.segments import Segment
 from headway.localization.placeholders.word_boundaries import at_boundaries
 from headway.translation.capitals import InCapitals
@@ -317,13 +322,13 @@ class CodeProcessor:
         n_read = len(translation.source_tokens)
         read = InCapitals(self.subwords).usual(plain.text.rstrip())
         spans = self.subwords.source_spans(tagged(read, self.tag))
-        projected = project(
+        projected = CodeProjection(
             segment.codes,
             plain,
             [(start - in_front, end - in_front) for start, end in spans[:n_read]],
             TokenSpans(alternative.written, spans_written(self.subwords, alternative.ids)),
             alternative.alignment,
-        )
+        ).segment()
         return candidate._replace(segment=parsed(projected))
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.localization.placeholders.patterns import partners
-from headway.localization.placeholders.projection import TokenSpans, project, without_codes
+from headway.localization.placeholders.projection import CodeProjection, TokenSpans, without_codes
 from headway.localization.placeholders.segments import Code, Segment
 
 MARKUP = re.compile(r"(</?\w(?: id=\"\d\")?/?>)")
@@ -32,7 +32,8 @@ def projected(source: str, target: str, alignment: dict[int, int]) -> str:
     plain = without_codes(segment(source))
     pairs = [(looked_at, word) for word, looked_at in alignment.items()]
     spans = tokens(plain.text).spans
-    return project(segment(source).codes, plain, spans, tokens(target), pairs).text
+    found = CodeProjection(segment(source).codes, plain, spans, tokens(target), pairs)
+    return found.segment().text
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_every_code_arrives_once_and_pairs_nest_whatever_the_alignment(source, t
     plain = without_codes(source_segment)
     spans = tokens(plain.text).spans
     pairs = [(s, t) for s, t in alignment if s < len(spans) and t < len(target_tokens.spans)]
-    result = project(source_segment.codes, plain, spans, target_tokens, pairs)
+    result = CodeProjection(source_segment.codes, plain, spans, target_tokens, pairs).segment()
     before, after = ([code.text for code in s.codes] for s in (source_segment, result))
     assert Counter(after) == Counter(before)
     assert framed(after) == framed(before)

@@ -5,7 +5,7 @@ what stands around a choice is drawn into its branches, so that each is a whole 
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -202,18 +202,13 @@ def _leaf(leaf: Segment, leaves: list[Segment]) -> list[str | int]:
 
 def _kept(leaf: Segment, counts: bool) -> Segment:
     """What is quoted, and in a plural each `#`, as codes."""
-    parts: list[str | Code] = []
-    for part in leaf.parts:
-        if isinstance(part, Code):
-            parts.append(part)
-            continue
-        place = 0
-        for found in _KEPT.finditer(part):
+
+    def places(text: str) -> Iterator[tuple[int, int]]:
+        for found in _KEPT.finditer(text):
             if found["quoted"] or (found["sign"] and counts):
-                parts += [part[place : found.start()], Code(found[0], found[0])]
-                place = found.end()
-        parts.append(part[place:])
-    return Segment(tuple(part for part in parts if part))
+                yield found.span()
+
+    return leaf.with_codes(places, raw=True)
 
 
 def _as_written(segment: Segment) -> Segment:

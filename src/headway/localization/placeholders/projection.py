@@ -74,22 +74,9 @@ def without_codes(segment: Segment) -> Plain:
     return Plain(text, places)
 
 
-def project(
-    codes: Sequence[Code],
-    plain: Plain,
-    source_spans: Spans,
-    target: TokenSpans,
-    alignment: Sequence[tuple[int, int]],
-) -> Segment:
-    """The target with all the codes, each once, and in pairs that nest as in the source.
+class CodeProjection:
+    """The codes of a source on their way into its translation."""
 
-    `source_spans` are those of the tokens of `plain.text`; `alignment` holds pairs of a source
-    token and a target token that looks at it.
-    """
-    return _Projection(codes, plain, source_spans, target, alignment).segment()
-
-
-class _Projection:
     def __init__(
         self,
         codes: Sequence[Code],
@@ -98,6 +85,8 @@ class _Projection:
         target: TokenSpans,
         alignment: Sequence[tuple[int, int]],
     ) -> None:
+        """`source_spans` are those of the tokens of `plain.text`; `alignment` holds pairs of a
+        source token and a target token that looks at it."""
         self.codes, self.places, self.target = codes, plain.places, target.text
         self.partner = partners([code.text for code in codes])
         self.closing = set(self.partner.values())
@@ -112,6 +101,7 @@ class _Projection:
         self.looks = looks(self.words)
 
     def segment(self) -> Segment:
+        """The target with all the codes, each once, and in pairs that nest as in the source."""
         everything = range(len(self.codes))
         source = (0, len(self.source_words))
         parts = self._frame(everything, source, (0, len(self.words)))

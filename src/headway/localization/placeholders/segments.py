@@ -31,8 +31,10 @@ class Segment:
                 joined.append(part)
         return cls(tuple(joined))
 
-    def with_codes(self, find: Callable[[str], Iterable[tuple[int, int]]]) -> "Segment":
-        """The same with these stretches of its texts as codes, too."""
+    def with_codes(
+        self, find: Callable[[str], Iterable[tuple[int, int]]], *, raw: bool = False
+    ) -> "Segment":
+        """The same with these stretches of its texts as codes, too; `raw`, as the file's own."""
         parts: list[str | Code] = []
         for part in self.parts:
             if isinstance(part, Code):
@@ -40,7 +42,8 @@ class Segment:
                 continue
             place = 0
             for start, end in find(part):
-                parts += [part[place:start], Code(part[start:end])]
+                found = part[start:end]
+                parts += [part[place:start], Code(found, found * raw)]
                 place = end
             parts.append(part[place:])
         return Segment.of(parts)
