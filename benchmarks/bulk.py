@@ -35,10 +35,10 @@ from tempfile import TemporaryDirectory
 import record
 
 from headway.bulk.attempts import BlockOutput, BlockPart
-from headway.bulk.job import SharePart, translate_shards_of
+from headway.bulk.job import translate_shards_of
 from headway.bulk.shards import ShardFolder
 from headway.demo import generate
-from headway.operations.processes import WorkerPool
+from headway.operations.processes import JobPart, WorkerPool
 
 N_DISTINCT, STEP, MOST_CHARACTERS = 20_000, 7919, 60
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -212,7 +212,7 @@ def reader(options: argparse.Namespace, folder: Path) -> dict[str, object]:
         out.agree({"shard_lines": options.lines})
         pool = WorkerPool(echoed, 1)
         began = time.process_time()
-        translate_shards_of([text], out, pool, options.lines, SharePart(*part), lambda _: None)
+        translate_shards_of([text], out, pool, options.lines, JobPart(*part), lambda _: None)
         speeds[what] = round(options.lines / (time.process_time() - began))
     rows = [
         (what, f"{n:,}", f"{n * n_bytes / options.lines / 1e6:.0f}") for what, n in speeds.items()

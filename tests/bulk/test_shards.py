@@ -14,10 +14,11 @@ from hypothesis import strategies as some
 
 from headway.bulk import shards
 from headway.bulk.attempts import BlockOutput, BlockPart
-from headway.bulk.job import HereRunner, SharePart, translate_shards_of
+from headway.bulk.job import HereRunner, translate_shards_of
 from headway.bulk.shards import Shard, ShardFolder
 from headway.core.disk import DiskError
 from headway.core.errors import ConfigError, DataError
+from headway.operations.processes import JobPart
 
 PLAN = {"run": "a", "inputs": {}, "shard_lines": 3}
 
@@ -28,7 +29,7 @@ def reversed_lines(part: BlockPart) -> BlockOutput:
     return BlockOutput(b"".join(lines), len(lines), blank=blank)
 
 
-def job(files, out, shard_lines=3, part=SharePart(), work=reversed_lines, plan=PLAN):  # noqa: B008
+def job(files, out, shard_lines=3, part=JobPart(), work=reversed_lines, plan=PLAN):  # noqa: B008
     folder = ShardFolder(out, lambda _: None)
     folder.agree({**plan, "shard_lines": shard_lines})
     done = []
@@ -67,7 +68,7 @@ def test_shards_of_all_parts_together_are_every_line_once_and_in_order(
         files[-1].write_bytes(gzip.compress(raw) if number % 2 else raw)
     out = place / "out"
     for number in range(1, n_parts + 1):
-        folder, *_ = job(files, out, shard_lines, SharePart(number, n_parts))
+        folder, *_ = job(files, out, shard_lines, JobPart(number, n_parts))
     # A byte order mark at the beginning of a file is no part of its first line.
     texts = [[text[0].removeprefix(b"\xef\xbb\xbf"), *text[1:]] for text in texts]
     assert whole(out) == b"".join(line[::-1] + b"\n" for text in texts for line in text)
@@ -170,7 +171,7 @@ def test_a_full_disk_ends_the_job_and_is_no_damaged_file(tmp_path, monkeypatch) 
     folder.notes.mkdir(parents=True)
     with pytest.raises(DiskError, match="its disk is full"):
         translate_shards_of([numbered(tmp_path / "a", 2)], folder, HereRunner(reversed_lines), 3,
-                            SharePart(), lambda _: None)  # fmt: skip
+                            JobPart(), lambda _: None)  # fmt: skip
     assert [one.name for one in folder.out.iterdir()] == [".headway"]
 
 

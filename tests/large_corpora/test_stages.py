@@ -18,7 +18,8 @@ from headway.corpora.cache_place import silent
 from headway.corpora.pieces import unseen
 from headway.corpora.sharded import open_shards
 from headway.large_corpora.plan import ShardPlan
-from headway.large_corpora.stages import SHARED_STAGES, STAGES, StagePart, prepare_shards
+from headway.large_corpora.stages import SHARED_STAGES, STAGES, prepare_shards
+from headway.operations.processes import JobPart
 from headway.translation.pairs import TranslationData
 
 
@@ -32,7 +33,7 @@ def test_parts_in_any_order_give_the_same_bytes_and_no_stage_begins_too_early(
     with pytest.raises(ConfigError, match="needs all of stage clean; 3 of its 3"):
         prepare_shards(parted, silent, unseen, only="repeats")
     for name in STAGES:
-        parts = [StagePart(2, 2), StagePart(1, 2)] if name in SHARED_STAGES else [StagePart(1, 1)]
+        parts = [JobPart(2, 2), JobPart(1, 2)] if name in SHARED_STAGES else [JobPart(1, 1)]
         for part in parts:
             prepare_shards(parted, silent, unseen, only=name, part=part)
     for folder in ("train-00000", "train-00002", "valid"):

@@ -8,23 +8,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from headway.bulk.attempts import BlockPart, TaskRunner, answered
 from headway.bulk.reading import ReadingState, shard_blocks
 from headway.bulk.shards import Shard, ShardFolder
-from headway.operations.processes import TaskAnswer
-
-
-class SharePart(NamedTuple):
-    """Which of the shards one machine of several does: every n-th."""
-
-    number: int = 1
-    """From 1."""
-    n_parts: int = 1
-
-    def has(self, shard: Shard) -> bool:
-        return (shard.file + shard.number) % self.n_parts == self.number - 1
+from headway.operations.processes import JobPart, TaskAnswer
 
 
 @dataclass(frozen=True)
@@ -94,7 +83,7 @@ def translate_shards_of(
     folder: ShardFolder,
     runner: TaskRunner,
     shard_lines: int,
-    part: SharePart,
+    part: JobPart,
     told: Callable[[BulkProgress], None],
     price_per_hour: float | None = None,
 ) -> tuple[BulkProgress, ReadingState, int]:
@@ -111,15 +100,18 @@ def translate_shards_of(
     counts, n_lines, n_bytes = Counter[str](), 0, max(1, sum(state.sizes))
     began = time.monotonic()
 
+    def mine(shard: Shard) -> bool:
+        return part.has(shard.file + shard.number)
+
     def progress() -> BulkProgress:
         seconds = time.monotonic() - began
         share = state.n_bytes / n_bytes
-        return BulkProgress(n_lines, state.n_lines, share, seconds, part.n_parts, price_per_hour)
+        return BulkProgress(n_lines, state.n_lines, share, seconds, part.of, price_per_hour)
 
     finishing: Future[None] | None = None
     try:
         with (
-            closing(shard_blocks(files, folder, shard_lines, part.has, state)) as blocks,
+            closing(shard_blocks(files, folder, shard_lines, mine, state)) as blocks,
             ThreadPoolExecutor(1) as finisher,  # the disk does not hold up the processes
         ):
             for block, made in answered(blocks, runner, counts):

@@ -13,9 +13,10 @@ from headway.corpora.mixed_languages import refuse_mixed
 from headway.corpora.settings import TranslationText
 from headway.large_corpora.plan import ShardPlan, disk_need, gigabytes, refuse_no_room
 from headway.large_corpora.slurm import slurm_script
-from headway.large_corpora.stages import SHARED_STAGES, STAGES, StagePart, prepare_shards
+from headway.large_corpora.stages import SHARED_STAGES, STAGES, prepare_shards
 from headway.large_corpora.summary import in_words
 from headway.operations.locks import only_writer_of_folder
+from headway.operations.processes import JobPart
 from headway.translation.pairs import TranslationData
 
 SLURM_JOBS = 16
@@ -86,13 +87,13 @@ def prepare_into(
     return list(found["serious"])
 
 
-def _part(text: str, stage: str, on: str) -> StagePart:
+def _part(text: str, stage: str, on: str) -> JobPart:
     """K/N of --part; raises ConfigError for what cannot be shared."""
     if stage and stage not in STAGES:
         raise ConfigError(f"--stage is one of {', '.join(STAGES)}; got {stage}.")
     if on and on != "slurm":
         raise ConfigError(f"--on is slurm, which prints the jobs; got {on}. Leave it out.")
-    part = StagePart(*share(text))
+    part = share(text)
     if text and not on and stage not in SHARED_STAGES:
         raise ConfigError(
             f"--part shares out one stage, {', '.join(SHARED_STAGES)}; got "

@@ -4,15 +4,16 @@ import re
 import sys
 
 from headway.core.errors import ConfigError
+from headway.operations.processes import JobPart
 
 
-def share(part: str) -> tuple[int, int]:
-    """The numbers of `--part 3/16`, 1 of 1 for an empty one; raises ConfigError for others."""
+def share(part: str) -> JobPart:
+    """What `--part 3/16` says, 1 of 1 for an empty one; raises ConfigError for others."""
     found = re.fullmatch(r"(\d+)/(\d+)", part or "1/1")
-    number, n_parts = (int(found[1]), int(found[2])) if found else (0, 0)
-    if not 1 <= number <= n_parts:
+    named = JobPart(*map(int, found.groups())) if found else JobPart(0, 0)
+    if not 1 <= named.number <= named.of:
         raise ConfigError(f"--part is one of several, such as 3/16; got {part}.")
-    return number, n_parts
+    return named
 
 
 def this_command(*left_out: str) -> list[str]:

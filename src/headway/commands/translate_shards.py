@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.bulk.attempts import TaskRunner
-from headway.bulk.job import BulkProgress, HereRunner, SharePart, translate_shards_of
+from headway.bulk.job import BulkProgress, HereRunner, translate_shards_of
 from headway.bulk.shards import ShardFolder
 from headway.bulk.slurm import array_script
 from headway.bulk.translating import BulkSettings, translated_part, weights_of
@@ -23,7 +23,7 @@ from headway.core.runtime import available_cores
 from headway.filling.inputs import placed
 from headway.filling.steps import Ready
 from headway.localization.formats.file_kinds import is_plain_text, no_plain_text
-from headway.operations.processes import WorkerPool, may_fork
+from headway.operations.processes import JobPart, WorkerPool, may_fork
 from headway.operations.shipped import refuse_undecodable
 from headway.translator import Translator
 
@@ -82,7 +82,7 @@ def translate_shards(
 
 def _checked(
     run: Path | None, names: Sequence[str], told: TranslateOptions
-) -> tuple[Path, SharePart]:
+) -> tuple[Path, JobPart]:
     """Where to, and which share. Raises ConfigError for what does not go together."""
     usual = vars(TranslateOptions())
     if not told.shards:
@@ -102,7 +102,7 @@ def _checked(
     for key, least in {"shard_lines": 1, "processes": 1, "price_per_hour": 0}.items():
         if (value := vars(told)[key]) is not None and value < least:
             raise ConfigError(f"--{key.replace('_', '-')} must be at least {least}; got {value}.")
-    return told.out, SharePart(*share(told.part or ""))
+    return told.out, share(told.part or "")
 
 
 def _settings_of(

@@ -90,16 +90,6 @@ def batches(
             row += len(held)
 
 
-def by_direction(
-    sample: Iterable[Pair], declared: Mapping[str, Direction] | None
-) -> dict[Direction | None, list[Pair]]:
-    """Pairs by the direction that their file declares, if it does."""
-    found: dict[Direction | None, list[Pair]] = {}
-    for pair in sample:
-        found.setdefault((declared or {}).get(pair.file), []).append(pair)
-    return found
-
-
 _FOLDED_BASE = 0x9E3779B97F4A7C15  # odd, so that no power of it is zero modulo 2^64
 _HAN_PLANES = range(0x20000, 0x40000)
 

@@ -13,14 +13,7 @@ from numpy.typing import NDArray
 from headway.core.cleaning import Pair
 from headway.core.dedup_split import Marks
 from headway.corpora.corpus import Direction
-from headway.doctor.batches import (
-    HashedTokens,
-    PairBatch,
-    PairSide,
-    by_direction,
-    marks_of,
-    tokens,
-)
+from headway.doctor.batches import HashedTokens, PairBatch, PairSide, marks_of, tokens
 from headway.doctor.findings import FindingsLog, Symptom
 from headway.doctor.lexicon import CooccurrenceLexicon, Evidence, learned
 from headway.languages.sentences import ENDS
@@ -152,7 +145,10 @@ class TranslationCheck:
         """Learn from a `sample` in random order; `declared` is the direction of files by name."""
         self._log = log
         self._known: dict[Direction | None, _UsualOverlap] = {}
-        for direction, pairs in by_direction(sample, declared).items():
+        of_direction: dict[Direction | None, list[Pair]] = {}
+        for pair in sample:
+            of_direction.setdefault((declared or {}).get(pair.file), []).append(pair)
+        for direction, pairs in of_direction.items():
             some = PairBatch(0, pairs)
             both = tokens(some.source), tokens(some.target)
             lexicon = learned(both, len(pairs)) if len(pairs) >= _LEAST_PAIRS else None

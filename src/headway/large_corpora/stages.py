@@ -21,7 +21,7 @@ from headway.large_corpora.plan import ShardPlan
 from headway.large_corpora.repeated_pairs import find_repeats, n_ranges
 from headway.large_corpora.summary import finish
 from headway.operations.locks import Say
-from headway.operations.processes import may_fork, shared
+from headway.operations.processes import JobPart, may_fork, shared
 
 
 class Stage(NamedTuple):
@@ -36,14 +36,7 @@ class Stage(NamedTuple):
     it."""
 
 
-class StagePart(NamedTuple):
-    """Every `of`-th task of a stage, from the `number`-th, from 1."""
-
-    number: int
-    of: int
-
-
-WHOLE = StagePart(1, 1)
+WHOLE = JobPart()
 
 
 def _units(plan: ShardPlan) -> int:
@@ -89,7 +82,7 @@ SHARED_STAGES = ("clean", "repeats", "sample", "encode")
 
 
 def prepare_shards(
-    plan: ShardPlan, say: Say, progress: Progress, *, only: str = "", part: StagePart = WHOLE
+    plan: ShardPlan, say: Say, progress: Progress, *, only: str = "", part: JobPart = WHOLE
 ) -> None:
     """Do what is left of all stages, or of `only` one, or of a part of it.
 
@@ -114,7 +107,7 @@ def prepare_shards(
                     f"first: --stage {name}."
                 )
             continue
-        own = [number for number in left if number % part.of == part.number - 1]
+        own = list(filter(part.has, left))
         n_done = 0
         n_apart = 0 if stage.starts_others else n_processes
         with closing(_shared(partial(stage.work, plan), own, n_apart)) as done:

@@ -45,6 +45,17 @@ class TaskAnswer(NamedTuple):
     """What `work` raised, or `WorkerLostError`; there is no result then."""
 
 
+class JobPart(NamedTuple):
+    """What one machine of several does of a job: every `of`-th task, from the `number`-th."""
+
+    number: int = 1
+    of: int = 1
+
+    def has(self, task: int) -> bool:
+        """Whether a task is its, counted from 0."""
+        return task % self.of == self.number - 1
+
+
 def may_fork() -> bool:
     """On Linux, and asked by the main thread: what other threads do is not known, and a process of
     ours takes no lock of theirs."""
