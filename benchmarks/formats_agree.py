@@ -201,11 +201,12 @@ def misread(
     """What of a file filled everywhere is not read back as it was meant."""
     out = folder / f"filled{suffix_of(path)}"
     out.write_bytes(document.filled(translations))
-    again = OPEN[suffix_of(path)](out, document.source_language, document.target_language, True)
+    languages = document.source_language, document.target_language
+    again, left = (OPEN[suffix_of(path)](out, *languages, overwrite) for overwrite in (True, False))
     troubles = []
     if [gap.source for gap in again.gaps] != [gap.source for gap in document.gaps]:
         troubles.append("other sources after filling")
-    if not all((gap.there is not None) for gap in again.gaps):
+    if left.gaps:
         troubles.append("gaps left after filling")
     found = {plain(segment) for segment in KINDS[kind].targets(out, document)}
     lost = sum(plain(translation) not in found for translation in translations)

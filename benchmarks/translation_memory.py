@@ -205,7 +205,7 @@ def _filled_from(path: Path, memory: Any) -> dict[str, int]:
         "units": len(document.gaps),
         "with_exact": expected,
         "found": sum(match is not None for match in matches),
-        "in_context": sum(match is not None and match.in_context for match in matches),
+        "in_context": sum(bool(one and one.in_context) for one in map(memory.exact, document.gaps)),
         "read_back": len(read),
         "read_before": len(memory),
     }
