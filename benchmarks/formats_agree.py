@@ -62,7 +62,7 @@ class Kind(NamedTuple):
     """How one kind of file is looked into, besides reading and filling it."""
 
     targets: TargetsOf
-    """What stands in the target of each unit, or of each part of one that has gaps of its own."""
+    """What stands in the target of each unit."""
     has_target: frozenset[str]
     """Reasons to drop a unit that the other parser counted as translated: in TMX all that are there
     in two languages, be they empty."""
@@ -77,15 +77,10 @@ def tmx_targets(path: Path, document: Document) -> Iterator[Segment]:
 
 
 def xliff_targets(path: Path, _document: Document) -> Iterator[Segment]:
-    """Segment by segment where both sides are cut into segments."""
     data = read_contents(path).data
     for unit in XliffUnits(path, data).read([data]):
-        if unit.target is None or not unit.translate:
-            continue
-        if unit.target.content.marks:
-            yield from (mark.segment for mark in unit.target.content.marks)
-        else:
-            yield unit.target.content.segment
+        if unit.target is not None and unit.translate:
+            yield unit.target.segment
 
 
 KINDS = {
