@@ -11,6 +11,7 @@ from everyday_run import command
 from starlette.testclient import TestClient
 from text_run import FLAGS, SMALL, train, write_corpus
 
+from headway.core.errors import ConfigError
 from headway.serving.app import application
 from headway.serving.language_models import LOWEST, LanguageModels
 from headway.serving.runs import ServedRuns
@@ -192,6 +193,14 @@ def test_a_stream_says_the_same_in_pieces(client, stop):
             choice["logprobs"]["tokens"]
         )
         assert mine[-1]["finish_reason"] == choice["finish_reason"]
+
+
+def test_two_of_one_name_are_refused(tmp_path):
+    folders = [tmp_path / one / "lm" for one in ("first", "second")]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    with pytest.raises(ConfigError, match="first/lm and .*second/lm are both lm"):
+        LanguageModels(folders)
 
 
 def test_what_is_impossible_has_a_number_that_json_can_say(runs, tmp_path):

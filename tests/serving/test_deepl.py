@@ -199,6 +199,7 @@ def test_weblate_is_answered(client: TestClient, service: ShoutingService) -> No
         ({"tag_handling": "md"}, "Value for 'tag_handling' not supported."),
         ({"model_type": "big"}, "Value for 'model_type' not supported."),
         ({"ignore_tags": [1]}, "Value for 'ignore_tags' not supported."),
+        ({"glossary_ids": [1]}, "Value for 'glossary_ids' not supported."),
         ({"formality": "x"}, "Value for 'formality' not supported."),
         ({"formality": "more"}, "'formality' is not supported for given 'target_lang'."),
         ({"style_id": "a"}, "'style_id' is not supported by this service."),

@@ -69,6 +69,12 @@ def test_a_name_that_leads_here_from_elsewhere_is_refused(host: str, allowed: bo
     assert (answer.status_code == 200) == allowed
 
 
+@pytest.mark.parametrize("host", ["mt.example.org", "mt.example.org:8443"])
+def test_a_name_is_known_at_any_port(host: str) -> None:
+    with client(served(names=["https://MT.example.org:8443/"])) as asked:
+        assert asked.get("/health", headers={"host": host}).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("origin", "status"),
     [
@@ -151,6 +157,17 @@ def test_who_asks_too_often_is_told_when_to_come_again() -> None:
         found = [asked.post("/v1/translate", json=ASK) for _ in range(5)]
     assert [one.status_code for one in found] == [200, 200, 200, 429, 429]
     assert 1 <= int(found[-1].headers["retry-after"]) <= 60
+
+
+def test_what_is_open_to_all_is_no_request_of_a_client(tmp_path: Path) -> None:
+    file = tmp_path / "keys.tsv"
+    key = new_key(file, "me", print, requests=2)
+    with client(served(keys=ApiKeys(file))) as asked:
+        for path in ("/", "/page/main.js", "/languages", *OPEN):
+            assert asked.get(path, headers={"x-api-key": key}).status_code == 200
+        given = {"q": "A dog.", "source": "en", "target": "zh", "api_key": key}
+        found = [asked.post("/translate", json=given).status_code for _ in range(3)]
+    assert found == [400, 400, 429]
 
 
 def test_what_is_too_long_is_refused_before_it_is_read() -> None:

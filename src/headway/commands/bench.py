@@ -98,8 +98,8 @@ def bench(
             'this needs packages that are not here. Install them with: pip install "headway[serve]"'
         )
     levels = levels_of(told)
-    refuse_no_place(told.plot)
-    if told.plot and told.plot.suffix not in (".png", ".svg"):
+    refuse_no_place(told.plot, "--plot")
+    if told.plot and told.plot.suffix.lower() not in (".png", ".svg"):
         raise ConfigError(f"--plot is a .png or .svg file; got {told.plot}. Try {told.plot}.svg.")
     if not 0 < told.seconds <= MOST_S or not 1 <= told.max_requests <= 10_000_000:
         raise ConfigError(

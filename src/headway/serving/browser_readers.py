@@ -22,8 +22,7 @@ def routes(service: Service) -> list[Route]:
         own_source = AUTO if source.lower() == AUTO else served_code(source, sources(service))
         if own_source is None:
             raise RefusedError("language", f"{short(source)} is not translated here")
-        within = None if own_source == AUTO else own_source
-        own_target = same_or_into(service, within, target)
+        own_target = same_or_into(service, own_source, target)
         if own_target is None:
             raise RefusedError("language", f"nothing is translated into {short(target)} here")
         wanted = TranslationRequest(texts, own_target, own_source)

@@ -147,7 +147,7 @@ class DeepLDoor:
         wanted = TranslationRequest(
             texts, target, source,
             markup="xml" if markup == "xml" else "html" if markup == "html" else "text",
-            ignored_tags=tags_of(given.get("ignore_tags")),
+            ignored_tags=names_of(given, "ignore_tags"),
             terms=await wanted_terms(request, given, source, target),
         )  # fmt: skip
         answers = await self.service.translate(wanted, caller_of(request))
@@ -247,8 +247,7 @@ def pair_of(service: Service, given: Mapping[str, Any]) -> tuple[str, str]:
         own_source = served_code(source, sources(service)) if isinstance(source, str) else None
     if own_source is None:
         raise not_supported("source_lang")
-    given_source = None if own_source == AUTO else own_source
-    own_target = same_or_into(service, given_source, target) if isinstance(target, str) else None
+    own_target = same_or_into(service, own_source, target) if isinstance(target, str) else None
     if own_target is None:
         raise not_supported("target_lang")
     return own_source, own_target
@@ -267,24 +266,23 @@ def refuse_values(given: Mapping[str, Any]) -> None:
             raise RefusedError("bad", f"'{name}' is not supported by this service.")
 
 
-def tags_of(given: Any) -> list[str]:
-    """Names of elements, in a list or parted by commas; raises RefusedError for anything else."""
-    if not given:
-        return []
-    several = given if isinstance(given, list) else [given]
+def names_of(given: Mapping[str, Any], field: str) -> list[str]:
+    """Names in a list or parted by commas; raises RefusedError for anything else."""
+    names = given.get(field) or []
+    several = names if isinstance(names, list) else [names]
     if not all(isinstance(one, str) for one in several):
-        raise not_supported("ignore_tags")
-    return [tag.strip() for one in several for tag in one.split(",") if tag.strip()]
+        raise not_supported(field)
+    return [name.strip() for one in several for name in one.split(",") if name.strip()]
 
 
 async def wanted_terms(
     request: Request, given: Mapping[str, Any], source: str, target: str
 ) -> "Terms | Literal['none'] | None":
     """The terms of the glossaries that are asked for; None: those of the run."""
-    ids = given.get("glossary_ids") or given.get("glossary_id")
-    if not ids:
+    field = "glossary_ids" if given.get("glossary_ids") else "glossary_id"
+    if not given.get(field):
         return None
-    names = tags_of(ids)
+    names = names_of(given, field)
     if source == AUTO:
         raise RefusedError(
             "bad", "Use of a glossary requires the source_lang parameter to be specified"

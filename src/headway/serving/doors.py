@@ -22,7 +22,7 @@ Refuse = Callable[[RefusedError], Response]
 """A door's answer to a request that is not done."""
 
 STATUS = {
-    "bad": 400, "language": 400, "too_long": 400, "large": 413, "slow": 408, "foreign": 403,
+    "bad": 400, "language": 400, "too_long": 400, "large": 413, "slow": 408,
     "key": 403, "rate": 429, "quota": 456, "absent": 404, "busy": 503, "late": 503, "stopping": 503,
 }  # fmt: skip
 """HTTP's number for each reason, where a door has no other."""
@@ -74,6 +74,8 @@ def route(
         try:
             if refused is not None and not is_open and (refused.reason != "key" or not key_in_body):
                 raise refused
+            if guard is not None and not is_open:
+                guard.count(scope)
             if guard is not None and is_work and not is_inside:
                 guard.enter(scope)
             return await handler(request)

@@ -5,25 +5,20 @@ import ipaddress
 import re
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 from random import uniform
-from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headway.core.errors import ConfigError
 from headway.serving.keys import Account, ApiKeys
-from headway.serving.limits import BODY_S, SEND_S, Limits
+from headway.serving.limits import BODY_S, Limits
 from headway.serving.metrics import Metrics
 from headway.serving.requests import Caller, RefusedError
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 ALLOW = b"access-control-allow-"
 LOCAL = ("localhost",)
@@ -59,7 +54,7 @@ class Guard:
 
     def __init__(
         self,
-        app: App,
+        app: ASGIApp,
         limits: Limits,
         metrics: Metrics,
         keys: ApiKeys | None = None,
@@ -72,10 +67,9 @@ class Guard:
         https:// in front where a proxy speaks TLS for it; `origins` are sites whose pages may ask
         (CORS). Raises ConfigError for one that is none."""
         self.app, self.limits, self.metrics, self.keys = app, limits, metrics, keys
-        self.names = {*LOCAL, *(name.lower().rpartition("//")[2].rstrip("/") for name in names)}
-        self.behind_tls = {
-            name.lower()[8:].rstrip("/") for name in names if name.lower().startswith("https://")
-        }
+        parted = [name.lower().rstrip("/").rpartition("//") for name in names]
+        self.names = {*LOCAL, *(_without_port(host) for _, _, host in parted)}
+        self.behind_tls = {_without_port(host) for kind, _, host in parted if kind == "https:"}
         self.origins = {origin.encode().lower().rstrip(b"/") for origin in origins}
         for origin in origins:
             if not _ORIGIN.fullmatch(origin):
@@ -111,20 +105,14 @@ class Guard:
                 has = {name for name, _ in given}
                 more = [*extra, *(PAGES if _is_page(given) else ())]
                 message["headers"] = [*given, *(one for one in more if one[0] not in has)]
-            try:
-                await asyncio.wait_for(send(message), SEND_S) if message.get("more_body") else (
-                    await send(message)
-                )
-            except TimeoutError:
-                caller.gone.set()
-                raise
+            await send(message)
 
         within_s = self.limits.deadline
         caller = scope["headway.caller"] = Caller(deadline=began + within_s if within_s else None)
         scope["headway.guard"] = self
         try:
             if refusal := self._foreign(scope, headers):
-                await _plain(answer, 403, refusal)
+                await PlainTextResponse(refusal, 403)(scope, receive, answer)
                 return
             if origin := self._allowed_origin(headers):
                 extra = [*HEADERS[:2], (ALLOW + b"origin", origin), (b"vary", b"Origin")]
@@ -134,8 +122,7 @@ class Guard:
                         (ALLOW + b"headers", b"Authorization, Content-Type, X-API-Key"),
                         (b"access-control-max-age", b"600"),
                     ]
-                    await answer({"type": "http.response.start", "status": 204, "headers": []})
-                    await answer({"type": "http.response.body", "body": b""})
+                    await Response(status_code=204)(scope, receive, answer)
                     return
             try:
                 self.admit(scope, caller, key_in(scope, headers))
@@ -149,10 +136,7 @@ class Guard:
             self.metrics.request(scope, status, time.monotonic() - began)
 
     def admit(self, scope: Scope, caller: Caller, key: str | None) -> None:
-        """Find out who asks, and count the request.
-
-        Raises RefusedError where there is no such key, or requests come too fast.
-        """
+        """Find out who asks; raises RefusedError where there is no such key."""
         if self.keys is None:
             client = str((scope.get("client") or ("",))[0])
             if client not in self.addresses and len(self.addresses) >= MAX_ACCOUNTS:
@@ -164,11 +148,19 @@ class Guard:
             raise RefusedError("key", "Invalid API key")
         else:
             account = found
-        account.admit(self.limits.requests_per_minute)
         caller.client = blake2b(account.name.encode(), digest_size=8).hexdigest()
         caller.charge = account.charge
         scope["headway.account"] = account
         scope.pop("headway.refused", None)
+
+    def count(self, scope: Scope) -> None:
+        """Count a request, once; raises RefusedError where they come too fast.
+
+        What is open to all is none of them: the page has a score of files.
+        """
+        if "headway.account" in scope and not scope.get("headway.counted"):
+            scope["headway.counted"] = True
+            scope["headway.account"].admit(self.limits.requests_per_minute)
 
     def enter(self, scope: Scope) -> None:
         """Take a place among the requests that are worked on, until its answer is sent.
@@ -196,7 +188,7 @@ class Guard:
     def _foreign(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
         """Why a request is for, or from, another site; nothing if it is not."""
         host = headers.get(b"host", b"").decode("latin-1").lower()
-        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+        name = _without_port(host)
         if name.removesuffix(".") not in self.names and not _is_address(name.strip("[]")):
             return (
                 "this service is not known by that name. Its operator can add it: "
@@ -279,19 +271,26 @@ def key_in(scope: Scope, headers: dict[bytes, bytes]) -> str | None:
 async def guard_key(request: Request, key: str | None) -> Caller:
     """Who asks, where the key stands in a request's body.
 
-    Raises RefusedError where there is no such key.
+    Raises RefusedError where there is no such key, or its requests come too fast.
     """
     refused = request.scope.get("headway.refused")
     caller: Caller = request.scope.get("headway.caller") or Caller()
     if refused is not None:
         if refused.reason != "key" or not key:
             raise refused
-        request.scope["headway.guard"].admit(request.scope, caller, key)
+        guard = request.scope["headway.guard"]
+        guard.admit(request.scope, caller, key)
+        guard.count(request.scope)
     return caller
 
 
 def _is_page(headers: Sequence[tuple[bytes, bytes]]) -> bool:
     return any(name == b"content-type" and b"html" in value for name, value in headers)
+
+
+def _without_port(host: str) -> str:
+    name, _, port = host.rpartition(":")
+    return name if port.isdigit() else host
 
 
 def _is_address(name: str) -> bool:
@@ -300,9 +299,3 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-async def _plain(send: Send, status: int, message: str) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8")]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": message.encode()})

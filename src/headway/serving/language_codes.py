@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 
 from headway.languages.codes import base
 from headway.languages.detection import TWO_LETTERS
+from headway.serving.requests import AUTO
 from headway.serving.runs import OTHERS, between
 from headway.serving.service import Service
 
@@ -50,10 +51,7 @@ def _names() -> dict[str, str]:
 
 @cache
 def _three_letters() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for three, two in TWO_LETTERS.items():
-        found.setdefault(two, three)
-    return found
+    return {two: three for three, two in reversed(TWO_LETTERS.items())}  # of several the first
 
 
 def english_name(code: str) -> str:
@@ -104,11 +102,12 @@ def targets(service: Service, source: str | None = None) -> list[str]:
     return list(dict.fromkeys(one.target for one in pairs if source in (None, one.source)))
 
 
-def same_or_into(service: Service, source: str | None, target: str) -> str | None:
-    """The target that is meant: one that a source (None: any) is translated into, or the source
+def same_or_into(service: Service, source: str, target: str) -> str | None:
+    """The target that is meant: one that a source (`AUTO`: any) is translated into, or the source
     itself, whose texts stay as they are."""
-    into = targets(service, source)
-    return served_code(target, into) or served_code(target, [source] if source else [])
+    if source == AUTO:
+        return served_code(target, targets(service))
+    return served_code(target, targets(service, source)) or served_code(target, [source])
 
 
 def short(value: object, n_characters: int = 40) -> str:

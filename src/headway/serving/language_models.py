@@ -5,11 +5,12 @@ A text is ids without a begin marker; an end marker stands for each of its line 
 
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from headway.core.errors import ConfigError
 from headway.serving.requests import RefusedError
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ class PromptText(NamedTuple):
 class ServedLanguageModel:
     """A run folder, and its model once somebody needed it."""
 
-    def __init__(self, path: Path, load: "Callable[[Path], TrainedLanguageModel]") -> None:
-        self.path, self.name, self.load = path, path.resolve().name, load
+    def __init__(self, path: Path) -> None:
+        self.path, self.name = path, path.resolve().name
         self.created = int(path.stat().st_mtime)
         self._loading = threading.Lock()
         self._loaded: TrainedLanguageModel | None = None
@@ -57,9 +58,11 @@ class ServedLanguageModel:
     @property
     def model(self) -> "TrainedLanguageModel":
         """Loaded by the first who asks; the others wait."""
+        from headway.language_models.trained import TrainedLanguageModel
+
         with self._loading:
             if self._loaded is None:
-                self._loaded = self.load(self.path)
+                self._loaded = TrainedLanguageModel.load(self.path)
             return self._loaded
 
     @property
@@ -215,23 +218,18 @@ class ServedLanguageModel:
                     yield start + first, logits.float()
 
 
-def load_model(path: Path) -> "TrainedLanguageModel":
-    """Open a run."""
-    from headway.language_models.trained import TrainedLanguageModel
-
-    return TrainedLanguageModel.load(path)
-
-
 class LanguageModels:
     """All language models of a service, by name."""
 
-    def __init__(
-        self,
-        paths: Sequence[Path] = (),
-        load: "Callable[[Path], TrainedLanguageModel] | None" = None,
-    ) -> None:
-        """`load` is the models' own where none is given."""
-        self.all = [ServedLanguageModel(path, load or load_model) for path in paths]
+    def __init__(self, paths: Sequence[Path] = ()) -> None:
+        """Raises ConfigError for two of one name, of which the second could not be asked."""
+        self.all = [ServedLanguageModel(path) for path in paths]
+        for one in self.all:
+            if (first := self.named(one.name)) is not one:
+                raise ConfigError(
+                    f"language models are told apart by the names of their folders; {first.path} "
+                    f"and {one.path} are both {one.name}. Name one otherwise, or leave it out."
+                )
 
     def load_all(self) -> None:
         """Before anybody asks."""

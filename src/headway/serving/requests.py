@@ -23,7 +23,6 @@ Reason = Literal[
     "too_long",
     "large",
     "slow",
-    "foreign",
     "key",
     "rate",
     "quota",
