@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 from headway.commands import serve as command
 from headway.serving import served_run
 from headway.serving.app import application
+from headway.serving.bodies import GlossaryPair, terms_of
 from headway.serving.corrections import Corrections
-from headway.serving.inline_terms import terms_of
 from headway.serving.limits import Limits
 from headway.serving.memories import KnownTranslations, PairMemories
 from headway.serving.requests import Caller, RefusedError, ServedText, TranslationRequest
@@ -84,8 +84,9 @@ def test_a_pivot_is_taken_by_choice_where_no_run_knows_the_pair_and_is_said(tmp_
         ask(service, ["x"], "fr", source="de")
     with pytest.raises(RefusedError, match="Through 'it' there is no way"):
         ask(service, ["x"], "fr", source="de", pivot="it")
+    terms = terms_of([GlossaryPair(source="a", target="b")])
     with pytest.raises(RefusedError, match="terms hold from one language to the other"):
-        ask(service, ["x"], "fr", source="de", pivot="en", terms=terms_of([("a", "b")]))
+        ask(service, ["x"], "fr", source="de", pivot="en", terms=terms)
 
 
 def test_a_pivot_keeps_tags_and_makes_its_language_one_that_is_found(tmp_path) -> None:

@@ -1,11 +1,13 @@
 """What `/v1` is sent: each field with its limits and what it means, as the API tells it."""
 
+from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from headway.core.errors import DataError
+from headway.localization.terms.glossary import Glossary, GlossaryRow
 from headway.localization.terms.keeping import Terms
-from headway.serving import inline_terms
 from headway.serving.requests import AUTO, RefusedError, TranslationRequest
 
 MOST_TEXTS = 1_000
@@ -98,8 +100,6 @@ class TranslateBody(_Body):
             raise ValueError('give either "prefix" or "prefixes"')
         if self.prefixes is not None and len(self.prefixes) != len(self.all_texts):
             raise ValueError("there are as many prefixes as texts")
-        if isinstance(self.glossary, list) and len(self.glossary) > MOST_TERMS:
-            raise ValueError(f"a glossary has at most {MOST_TERMS:,} terms")
         return self
 
     @property
@@ -180,12 +180,31 @@ class DocumentForm(_Body):
 
 
 def terms_of(given: list[GlossaryPair] | Literal["none"] | None) -> Terms | Literal["none"] | None:
-    """Terms as a service is given them; raises RefusedError where they contradict each other."""
+    """Terms as a service is given them: with an empty translation, or `=`, a term is not to be
+    translated.
+
+    Raises RefusedError: they are too many, none is a term, or two contradict each other.
+    """
     if given is None:
         return None
     if not given or given == "none":
         return "none"
-    return inline_terms.terms_of([(one.source, one.target) for one in given])
+    if len(given) > MOST_TERMS:
+        raise RefusedError("too_long", f"a glossary has at most {MOST_TERMS:,} terms")
+    return _compiled(tuple((one.source, one.target) for one in given))
+
+
+@lru_cache(maxsize=64)
+def _compiled(pairs: tuple[tuple[str, str], ...]) -> Terms:
+    """Once, however often they come."""
+    rows = (
+        GlossaryRow(source, target, "", "", f"term {number}")
+        for number, (source, target) in enumerate(pairs, start=1)
+    )
+    try:
+        return Terms(Glossary.of(rows, "the request"))
+    except DataError as error:
+        raise RefusedError("bad", str(error)) from None
 
 
 def read(model: type[Given], given: Any) -> Given:

@@ -16,9 +16,9 @@ from headway.core.errors import HeadwayError
 from headway.corpora.mixing import chosen_tag
 from headway.operations.shipped import open_folder
 from headway.serving.bodies import CorrectBody, TranslateBody, read
+from headway.serving.corrections import Corrections
 from headway.serving.doors import EVENTS, body_of, caller_of, route
 from headway.serving.requests import Caller, RefusedError, ServedText, TranslationRequest
-from headway.serving.review import CorrectionKeeper
 from headway.serving.service import Service
 from headway.translation.detailed import Translation
 
@@ -26,7 +26,7 @@ AT_ONCE = 16
 """Texts of one stream that are on their way."""
 
 
-def routes(service: Service, corrections: CorrectionKeeper | None = None) -> list[Route]:
+def routes(service: Service, corrections: Corrections | None = None) -> list[Route]:
     """`/v1/translate`, `/v1/languages`, `/v1/correct`."""
     return [
         route("/v1/translate", partial(translate, service)),
@@ -48,15 +48,13 @@ async def translate(service: Service, request: Request) -> Response:
     return JSONResponse({"translations": [tell(one) for one in answers]})
 
 
-async def languages(service: Service, corrections: CorrectionKeeper | None, _: Request) -> Response:
+async def languages(service: Service, corrections: Corrections | None, _: Request) -> Response:
     """The pairs that are translated, and whether corrections are kept."""
     pairs = [pair._asdict() for pair in dict.fromkeys(service.runs.pairs)]
     return JSONResponse({"pairs": pairs, "corrections": corrections is not None})
 
 
-async def correct(
-    service: Service, corrections: CorrectionKeeper | None, request: Request
-) -> Response:
+async def correct(service: Service, corrections: Corrections | None, request: Request) -> Response:
     """Keep a translation as it should have been."""
     if corrections is None:
         raise RefusedError(

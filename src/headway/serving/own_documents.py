@@ -10,25 +10,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from headway.serving.bodies import (
-    MOST_TERMS,
-    DocumentForm,
-    GlossaryPair,
-    ReviewBody,
-    read,
-    terms_of,
-)
+from headway.serving.bodies import DocumentForm, GlossaryPair, ReviewBody, read, terms_of
+from headway.serving.corrections import Corrections
 from headway.serving.documents import Documents
 from headway.serving.doors import body_of, caller_of, route
 from headway.serving.requests import RefusedError
-from headway.serving.review import CorrectionKeeper, Reviews, UnitEdit
+from headway.serving.review import Reviews
 from headway.serving.uploaded_documents import DocumentResult, UploadedDocument
 
 KEY = "x-document-key"
 """The header that a document's key comes in; `?document_key=` where a client cannot set one."""
 
 
-def routes(documents: Documents, corrections: CorrectionKeeper | None = None) -> list[Route]:
+def routes(documents: Documents, corrections: Corrections | None = None) -> list[Route]:
     """`/v1/documents` and `/v1/review`."""
     reviews = Reviews(documents, corrections)
 
@@ -65,8 +59,7 @@ def routes(documents: Documents, corrections: CorrectionKeeper | None = None) ->
         """Accept units, as they are or with another text."""
         document = documents.status(*_asked(request))
         body = read(ReviewBody, await body_of(request))
-        edits = [UnitEdit(one.id, one.target, one.accepted) for one in body.units]
-        return JSONResponse({"units": await reviews.edit(document, edits)})
+        return JSONResponse({"units": await reviews.edit(document, body.units)})
 
     one, reviewed = "/v1/documents/{id}", "/v1/review/{id}"
     return [
@@ -109,8 +102,6 @@ def _glossary(given: str | None) -> list[GlossaryPair] | None:
         rows = None
     if not isinstance(rows, list):
         raise RefusedError("bad", "glossary: a list of terms as JSON")
-    if len(rows) > MOST_TERMS:
-        raise RefusedError("too_long", f"a glossary has at most {MOST_TERMS:,} terms")
     return [read(GlossaryPair, row) for row in rows]
 
 

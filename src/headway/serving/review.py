@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -13,49 +13,22 @@ import anyio.to_thread
 from headway.filling.judging import RunChecks
 from headway.filling.report import row_of
 from headway.localization.placeholders.segments import Segment, as_segment
+from headway.serving.bodies import UnitEditBody
+from headway.serving.corrections import Corrections
 from headway.serving.documents import Documents
 from headway.serving.requests import RefusedError, ServedPair
 from headway.serving.uploaded_documents import ReviewState, UploadedDocument
 
 AT_ONCE = 4
 """Edits that are looked at."""
-MOST_CHARACTERS = 20_000
-"""Of a text that a person writes."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _SENT = ("line", "key", "source", "origin", "percent", "confidence", "near")
-
-
-class CorrectionKeeper(Protocol):
-    """Keeps what people wrote, to be learned from."""
-
-    def add(self, pair: ServedPair, source_text: str, target_text: str, tag: str = "") -> Any:
-        """Keep a translation that a person approved."""
-        ...
-
-    def add_all(self, pair: ServedPair, targets: Mapping[str, str]) -> Any:
-        """Several, by their sources."""
-        ...
-
-    def withdraw(self, pair: ServedPair, targets: Mapping[str, str]) -> Any:
-        """Keep these no longer."""
-        ...
-
-
-class UnitEdit(NamedTuple):
-    """What a person says of a unit."""
-
-    number: int
-    """Of the unit, from 0 in the order of the file."""
-    target: str | None = None
-    """The text that it is to have; None for what was made of it."""
-    accepted: bool = True
-    """False takes back what was said of it."""
 
 
 class Reviews:
     """What people make of the units of documents."""
 
-    def __init__(self, documents: Documents, corrections: CorrectionKeeper | None = None) -> None:
+    def __init__(self, documents: Documents, corrections: Corrections | None = None) -> None:
         self.documents, self.corrections = documents, corrections
         self._threads: anyio.CapacityLimiter | None = None
 
@@ -68,7 +41,7 @@ class Reviews:
         return [_unit(n, state) for n in range(len(state.outcomes))]
 
     async def edit(
-        self, document: UploadedDocument, edits: Sequence[UnitEdit]
+        self, document: UploadedDocument, edits: Sequence[UnitEditBody]
     ) -> list[dict[str, Any]]:
         """Take up what a person says of some units; the units as they are then. The file has it
         when it is fetched next.
@@ -82,17 +55,19 @@ class Reviews:
         work = partial(self._edit, document, edits)
         return await anyio.to_thread.run_sync(work, limiter=self._threads)
 
-    def _edit(self, document: UploadedDocument, edits: Sequence[UnitEdit]) -> list[dict[str, Any]]:
+    def _edit(
+        self, document: UploadedDocument, edits: Sequence[UnitEditBody]
+    ) -> list[dict[str, Any]]:
         state = _state(document)
-        numbers = list(dict.fromkeys(edit.number for edit in edits))
+        numbers = list(dict.fromkeys(edit.id for edit in edits))
         with state.lock:
             before, said = state.said, dict(state.said)
             for edit in edits:
-                if not 0 <= edit.number < len(state.outcomes):
-                    raise RefusedError("bad", f"there is no unit {edit.number}")
-                said.pop(edit.number, None)
+                if edit.id >= len(state.outcomes):
+                    raise RefusedError("bad", f"there is no unit {edit.id}")
+                said.pop(edit.id, None)
                 if edit.accepted:
-                    said[edit.number] = _segment(state, edit)
+                    said[edit.id] = _segment(state, edit)
             state.said, state.is_written = said, False
             self._judge(document, state, numbers)
         sources = {n: state.outcomes[n].unit.source.text for n in numbers}
@@ -129,17 +104,15 @@ def _state(document: UploadedDocument) -> ReviewState:
     return document.review
 
 
-def _segment(state: ReviewState, edit: UnitEdit) -> Segment:
+def _segment(state: ReviewState, edit: UnitEditBody) -> Segment:
     """What a unit is to have; raises RefusedError where a file could not hold it."""
-    made = state.outcomes[edit.number]
-    source, name = made.unit.source, f"unit {edit.number}"
+    made = state.outcomes[edit.id]
+    source, name = made.unit.source, f"unit {edit.id}"
     if edit.target is None:
         if made.target is None:
             raise RefusedError("bad", f"{name}: nothing was made of it that could be accepted")
         return made.target
     text = edit.target
-    if len(text) > MOST_CHARACTERS:
-        raise RefusedError("too_long", f"{name}: a text has at most {MOST_CHARACTERS:,} characters")
     if _CONTROLS.search(text):
         raise RefusedError("bad", f"{name}: control characters do not belong in a text")
     if not text.strip():
