@@ -21,7 +21,7 @@ from headway.serving.service import Service
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
-NOT_TOLD = re.compile(r"/(docs/\{name\}|page/.*|inspector.*|.*:path\})?$")
+NOT_TOLD = re.compile(r"/(page/.*|inspector.*|.*:path\})?$")
 """Addresses that a browser asks for, not a program; and those of what is not there."""
 
 

@@ -78,7 +78,6 @@ class Documents:
         service: Service,
         folder: Path | None = None,
         limits: DocumentLimits = DocumentLimits(),
-        n_workers: int = 1,
     ) -> None:
         """With the first document a folder that only this process's user can read is made in
         `folder`, by default in that for temporary files; it goes with `close`."""
@@ -88,10 +87,7 @@ class Documents:
         self._known: dict[str, UploadedDocument] = {}
         self._lock = threading.Lock()
         self._jobs: queue.Queue[tuple[UploadedDocument, WantedTerms] | None] = queue.Queue()
-        self._workers = [
-            threading.Thread(target=self._work, name="documents", daemon=True)
-            for _ in range(n_workers)
-        ]
+        self._worker = threading.Thread(target=self._work, name="documents", daemon=True)
         self._closed = False
 
     async def submit(
@@ -166,11 +162,9 @@ class Documents:
             known = list(self._known.values())
         for one in known:
             one.gone.set()
-        running = [worker for worker in self._workers if worker.is_alive()]
-        for _ in running:
+        if self._worker.is_alive():
             self._jobs.put(None)
-        for worker in running:
-            worker.join(timeout=10)
+            self._worker.join(timeout=10)
         for one in known:
             if not one.finished:
                 one.error, one.status = STOPPED, "error"
@@ -227,9 +221,8 @@ class Documents:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise RefusedError("stopping", STOPPED)
             self._known[document.id] = document
-            for worker in self._workers:
-                if worker.ident is None:
-                    worker.start()
+            if self._worker.ident is None:
+                self._worker.start()
         self._jobs.put((document, terms))
         return document
 

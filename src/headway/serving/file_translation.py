@@ -211,7 +211,7 @@ def _flow(
     target = opened.languages.target
     how = asdict(translator.decoding({}))
     kept = translator.processors.own_terms if terms is None else terms
-    kept = None if kept == NONE or isinstance(kept, str) else kept
+    kept = None if isinstance(kept, str) else kept
     how["glossary"] = NONE if kept is None else kept
     steps = Steps(
         memory=FileMemory(known, ServedPair(*opened.languages[:2]), _memories(opened, translator)),

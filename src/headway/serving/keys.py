@@ -57,16 +57,12 @@ class Account:
     def charge(self, n_characters: int) -> None:
         """Count characters of this month (UTC); raises RefusedError, and counts none, when it has
         fewer left."""
+        most = self.monthly_characters
         with self._lock:
-            self._charge(n_characters)
-
-    def _charge(self, n_characters: int) -> None:
-        self.turn()
-        if self.monthly_characters and self.used + n_characters > self.monthly_characters:
-            raise RefusedError(
-                "quota", f"the quota of {self.monthly_characters:,} characters a month is used up"
-            )
-        self.used += n_characters
+            self.turn()
+            if most and self.used + n_characters > most:
+                raise RefusedError("quota", f"the quota of {most:,} characters a month is used up")
+            self.used += n_characters
 
     def turn(self) -> None:
         """Begin to count anew in a new month."""

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
-from importlib import resources
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
@@ -31,7 +30,6 @@ SAID = {
 }  # fmt: skip
 """What each status means, wherever it comes."""
 RETRIED = (429, 503)
-FILES = {"docs.css": "text/css", "docs.js": "text/javascript"}
 
 
 class Described(NamedTuple):
@@ -175,7 +173,7 @@ def page(found: Mapping[str, Any]) -> str:
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(info["title"])}: interfaces</title>
-<link rel="stylesheet" href="docs/docs.css"><script type="module" src="docs/docs.js"></script>
+<link rel="stylesheet" href="page/docs.css"><script type="module" src="page/docs.js"></script>
 </head><body><header><h1>{escape(info["title"])} <small>{escape(info["version"])}</small></h1>
 <p>{escape(info["description"])} As <a href="openapi.json">openapi.json</a> for programs.</p>
 <p><label>Key, where one is needed: <input id="key" type="password" autocomplete="off"></label></p>
@@ -250,7 +248,7 @@ def _type(field: Mapping[str, Any]) -> str:
 
 
 def routes(others: Sequence[BaseRoute], described: Descriptions, *, with_keys: bool) -> list[Route]:
-    """`/openapi.json` and the page `/docs`, of all the others."""
+    """`/openapi.json` and the page `/docs`, of all the others; `page_routes` has its files."""
 
     @cache
     def found() -> tuple[Response, Response]:
@@ -263,16 +261,8 @@ def routes(others: Sequence[BaseRoute], described: Descriptions, *, with_keys: b
     async def shown(_: Request) -> Response:
         return found()[1]
 
-    async def file(request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in FILES:
-            return Response(status_code=404)
-        text = resources.files("headway.serving").joinpath("page", name).read_text("utf-8")
-        return Response(text, media_type=FILES[name])
-
     get = ("GET",)
     return [
         route("/openapi.json", told, methods=get, is_open=True),
         route("/docs", shown, methods=get, is_open=True),
-        route("/docs/{name}", file, methods=get, is_open=True),
     ]

@@ -58,10 +58,10 @@ class ServedRun:
 
     def files(self) -> FileStates:
         """What tells whether the files of a run are others."""
-        found = list[tuple[int, int, int] | None]()
+        found, folder = list[tuple[int, int, int] | None](), self.folder
         for name in _FILES:
             try:
-                status = (self.folder / name).stat()
+                status = (folder / name).stat()
                 found.append((status.st_mtime_ns, status.st_size, status.st_ino))
             except OSError:
                 found.append(None)

@@ -1,7 +1,7 @@
 """Texts in, answers out: what every door asks, on whichever run has the pair."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 import anyio.to_thread
@@ -104,18 +104,13 @@ class Service:
             raise RefusedError("bad", "there is one prefix for each text, without markup")
         if request.markup != "text":
             return self._with_markup(texts, request)
-        answers: dict[int, ServedText] = {}
-        for source, rows, found in self._by_source(texts, request):
+
+        def made(source: str, rows: Sequence[int]) -> list[ServedText]:
+            prefixes = [request.prefixes[i] for i in rows] if request.prefixes else ()
             some = [texts[i] for i in rows]
-            if found is not None and self._is_target(source, request):
-                made = [ServedText(text, source, origin="none") for text in some]
-            else:
-                prefixes = [request.prefixes[i] for i in rows] if request.prefixes else ()
-                made = self._of_source(some, source, request._replace(prefixes=prefixes))
-            answers |= zip(rows, made, strict=True)
-            for i, one in zip(rows, found or (), strict=False):
-                answers[i] = answers[i]._replace(sureness=one.sureness)
-        return [answers[i] for i in range(len(texts))]
+            return self._of_source(some, source, request._replace(prefixes=prefixes))
+
+        return self._by_source(texts, texts, request, made)
 
     def language_of(self, text: str, request: TranslationRequest) -> tuple[str, float | None]:
         """The source language of a whole file, and how sure that is if it was found.
@@ -133,24 +128,32 @@ class Service:
     # -- languages ----------------------------------------------------------------------------
 
     def _by_source(
-        self, texts: Sequence[str], request: TranslationRequest
-    ) -> Iterator[tuple[str, list[int], list[Detection] | None]]:
-        """Each source language with the places of its texts and, if it was found, how sure it is.
+        self,
+        texts: Sequence[str],
+        heard: Sequence[str],
+        request: TranslationRequest,
+        make: Callable[[str, Sequence[int]], Iterable[ServedText]],
+    ) -> list[ServedText]:
+        """The answers for texts, those of one language together: `make` is given the language and
+        the places of its texts. It is told by what is `heard` of each, where nobody said it; what
+        is in the target language stays as it is.
 
         Raises RefusedError where nothing is translated into the target.
         """
-        if request.source.lower() != AUTO:
-            yield request.source, list(range(len(texts))), None
-            return
-        sources = sources_into(self.runs, request.target, request.pivot)
-        target = self.runs.into(request.target)[0].pair.target
-        found = [source_of(text, sources, target) for text in texts]
-        for source in dict.fromkeys(one.language for one in found):
-            rows = [i for i, one in enumerate(found) if one.language == source]
-            yield source, rows, [found[i] for i in rows]
-
-    def _is_target(self, source: str, request: TranslationRequest) -> bool:
-        return source == self.runs.into(request.target)[0].pair.target
+        target: str | None = None
+        languages: Sequence[tuple[str, float | None]] = [(request.source, None)] * len(texts)
+        if request.source.lower() == AUTO:
+            sources = sources_into(self.runs, request.target, request.pivot)
+            target = self.runs.into(request.target)[0].pair.target
+            languages = [source_of(text, sources, target) for text in heard]
+        answers: dict[int, ServedText] = {}
+        for source in dict.fromkeys(code for code, _ in languages):
+            rows = [i for i, (code, _) in enumerate(languages) if code == source]
+            if source == target or self._is_same(source, request):
+                answers |= {i: ServedText(texts[i], source, origin="none") for i in rows}
+            else:
+                answers |= zip(rows, make(source, rows), strict=True)
+        return [answers[i]._replace(sureness=sure) for i, (_, sure) in enumerate(languages)]
 
     def _is_same(self, source: str, request: TranslationRequest) -> bool:
         """Whether texts are asked for in the language that they are in."""
@@ -163,8 +166,6 @@ class Service:
         self, texts: Sequence[str], source: str, request: TranslationRequest
     ) -> list[ServedText]:
         """Answers for texts of one language: known ones first."""
-        if self._is_same(source, request):
-            return [ServedText(text, source, origin="none") for text in texts]
         way = route(self.runs, source, request.target, request.pivot)
         answers: dict[int, ServedText] = {}
         for i, text in enumerate(texts):
@@ -206,21 +207,16 @@ class Service:
     def _with_markup(self, texts: Sequence[str], request: TranslationRequest) -> list[ServedText]:
         assert request.markup != "text", "its caller looked"
         pieces = [MarkupText(text, request.markup, request.ignored_tags) for text in texts]
-        answers: dict[int, ServedText] = {}
-        for source, rows, found in self._by_source([one.bare for one in pieces], request):
-            is_target = found is not None and self._is_target(source, request)
-            if is_target or self._is_same(source, request):
-                answers |= {i: ServedText(texts[i], source, origin="none") for i in rows}
-            else:
-                way = route(self.runs, source, request.target, request.pivot)
-                every = [one for i in rows for one in pieces[i].segments]
-                left = iter(self._segments(every, source, request, way))
-                for i in rows:
-                    made = [next(left) for _ in pieces[i].segments]
-                    answers[i] = _put_together(pieces[i], made, source, way)
-            for i, one in zip(rows, found or (), strict=False):
-                answers[i] = answers[i]._replace(sureness=one.sureness)
-        return [answers[i] for i in range(len(texts))]
+
+        def made(source: str, rows: Sequence[int]) -> Iterator[ServedText]:
+            way = route(self.runs, source, request.target, request.pivot)
+            every = [one for i in rows for one in pieces[i].segments]
+            left = iter(self._segments(every, source, request, way))
+            for i in rows:
+                some = [next(left) for _ in pieces[i].segments]
+                yield _put_together(pieces[i], some, source, way)
+
+        return self._by_source(texts, [one.bare for one in pieces], request, made)
 
     def _segments(
         self, segments: Sequence[Segment], source: str, request: TranslationRequest, way: Route
