@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,10 +26,10 @@ from headway.runs.fitting import PresetLadder
 from headway.runs.settings import Settings
 from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, Tokens
 from headway.tokenizers import tokenizer_files
-from headway.translation import mixture, pairs, tuning, tuning_data
+from headway.translation import mixture, pair_vectors, pairs, tuning, tuning_data
 from headway.translation.corpus_task import CorpusTask, PackedTraining
 from headway.translation.decoding import SamplingSettings, decode_anew
-from headway.translation.length_limits import refuse_too_long
+from headway.translation.length_limits import refuse_too_long, row_length
 from headway.translation.measuring import below_use, measure
 from headway.translation.packed_task import PackedTask
 
@@ -265,8 +264,8 @@ SPEC: TaskSpec = TaskSpec(
     sizes=pairs.sizes,
     vocabulary=vocabulary,
     build=build,
-    row_length=lambda *of: import_module("headway.translation.length_limits").row_length(*of),
-    begun_at_pairs=lambda *of: import_module("headway.translation.pair_vectors").begun(*of),
+    row_length=row_length,
+    begun_at_pairs=pair_vectors.begun,
     task=task,
     rehearse=rehearse,
     rehearse_end=rehearse_end,

@@ -123,8 +123,6 @@ def read(settings: Settings, vocabulary: Subwords | None, say: Say) -> Pairs:
     them is held out then: they are validated on as well as learned from, and it is the parent's
     pairs that tell what is lost, and what becomes of sentences like them.
     """
-    if not settings.data.old_run:
-        return pairs.read(settings, vocabulary, say)
     few, found = are_few(settings.data), list[Correction]()
     if are_few(settings.data, MOST_REVIEWED):
         whole = pairs.read(settings, vocabulary, lambda _: None, few=True)
