@@ -6,6 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from headway.commands.arguments import Overrides, option_names, parse_overrides
+from headway.core.disk import write_text
 from headway.core.errors import RunError, StoppedError, command
 from headway.demo import DEMO_SEED, DEMO_SIZES
 from headway.operations.shipped import refuse_undecodable
@@ -123,9 +124,7 @@ def write_corpus(out: Path, files: Mapping[Path, str]) -> None:
         _refuse_others(out, files)
     out.mkdir(parents=True, exist_ok=True)
     for file, lines in files.items():
-        part = file.with_name(f".{file.name}.part")
-        part.write_text(lines, encoding="utf-8", newline="\n")
-        part.replace(file)
+        write_text(file, lines)
 
 
 def _refuse_others(out: Path, files: Mapping[Path, str]) -> None:
@@ -146,11 +145,8 @@ def _score(translator: "Translator", parts: "Split", out: Path) -> None:
     from headway.demo.sentences import coreference
 
     translations = translator.translate([english for english, _ in parts.test])
-    (out / "test.translated.zh").write_text(
-        "".join(f"{line}\n" for line in (t.replace("\n", " ") for t in translations)),
-        encoding="utf-8",
-        newline="\n",
-    )
+    lines = (one.replace("\n", " ") for one in translations)
+    write_text(out / "test.translated.zh", "".join(f"{line}\n" for line in lines))
     references = [chinese for _, chinese in parts.test]
     bleu = bleu_statistics(translations, references, target_language="zh")
     print(f"\nBLEU {bleu.score():.1f}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from itertools import cycle
 from typing import Any
 
 from headway.pages import STYLE, document, table
@@ -19,7 +20,12 @@ tr > :first-child { position: sticky; left: 0; background: var(--paper); }
 .side { width: 100%; table-layout: fixed; margin-bottom: 1rem; } .side th { width: 12rem; }
 .refused { border-left: 4px solid var(--look); padding-left: 0.6rem; }
 """
-_AXES = (("updates", "updates"), ("tokens", "tokens seen, each run's own"), ("time_s", ""))
+_AXES = (
+    ("updates", "updates", "updates"),
+    ("tokens", "tokens", "tokens seen, each run's own"),
+    ("time_s", "time", "{} of training"),
+)
+"""Of a point what is drawn, and that axis in a title and by itself."""
 
 
 def page(found: Mapping[str, Any]) -> str:
@@ -77,7 +83,7 @@ def _curves(found: Mapping[str, Any]) -> Iterator[str]:
     for name in names:
         title = name.replace("_", " ")
         plots = []
-        for axis, words in _AXES:
+        for axis, short, words in _AXES:
             scale = seconds if axis == "time_s" else 1
             series = [
                 Line(
@@ -85,11 +91,9 @@ def _curves(found: Mapping[str, Any]) -> Iterator[str]:
                     style,
                     [(p[axis] / scale, p["value"]) for p in run["curves"].get(name, ())],
                 )
-                for run, style in _styled(found)
+                for run, style in zip(found["runs"], cycle(STYLES), strict=False)
             ]
-            over = words or f"{unit} of training"
-            short = {"updates": "updates", "tokens": "tokens", "time_s": "time"}[axis]
-            plots.append(lines(f"{title} over {short}", over, series))
+            plots.append(lines(f"{title} over {short}", words.format(unit), series))
         yield f'<div class="plots three">{"".join(plots)}</div>'
 
 
@@ -122,9 +126,3 @@ def _notes(found: Mapping[str, Any]) -> Iterator[str]:
 def _table(found: Mapping[str, Any], caption: str, rows: Sequence[wording.TableRow]) -> str:
     names = ["", *(run["name"] for run in found["runs"])]
     return table([names, *((row.name, *row.cells) for row in rows)], caption)
-
-
-def _styled(found: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Each run and the style of what is drawn of it."""
-    for i, run in enumerate(found["runs"]):
-        yield run, STYLES[i % len(STYLES)]
