@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from served import KeptCorrections, client_of, service_of
+from served import client_of, service_of, written
 from starlette.testclient import TestClient
 
-from headway.serving.requests import ServedPair
+from headway.serving.corrections import Corrections
+from headway.serving.memories import KnownTranslations
 from headway.serving.service import Service
 
 
@@ -19,13 +20,15 @@ def service(everyday_run: Path) -> Service:
 
 
 @pytest.fixture
-def kept() -> KeptCorrections:
-    return KeptCorrections()
+def kept(tmp_path: Path) -> Iterator[Corrections]:
+    with Corrections(tmp_path / "kept") as found:
+        yield found
 
 
 @pytest.fixture
-def client(service: Service, tmp_path: Path, kept: KeptCorrections) -> Iterator[TestClient]:
-    with client_of(service, tmp_path, kept) as (found, _):
+def client(service: Service, tmp_path: Path, kept: Corrections) -> Iterator[TestClient]:
+    keeping = Service(service.runs, known=KnownTranslations(kept))
+    with client_of(keeping, tmp_path) as (found, _):
         yield found
 
 
@@ -137,11 +140,11 @@ def test_what_of_a_text_was_not_read_is_told(client: TestClient) -> None:
     assert rows[1]["n_cut"] > 100
 
 
-def test_pairs_and_corrections(client: TestClient, kept: KeptCorrections) -> None:
+def test_pairs_and_corrections(client: TestClient, kept: Corrections) -> None:
     pairs = [{"source": "en", "target": "zh"}]
     assert client.get("/v1/languages").json() == {"pairs": pairs, "corrections": True}
     body = {"source_text": "The dog.", "target_text": "狗。", "source": "EN", "target": "zh-CN"}
     assert client.post("/v1/correct", json=body).json() == {"kept": True}
-    assert kept.all == [(ServedPair("en", "zh"), "The dog.", "狗。")]
+    assert written(kept) == [("The dog.", "狗。")]
     assert client.post("/v1/correct", json={**body, "target": "de"}).status_code == 400
     assert client.post("/v1/correct", json={**body, "target_text": ""}).status_code == 400

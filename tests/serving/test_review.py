@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from served import PO, KeptCorrections, client_of, service_of
+from served import PO, client_of, service_of, written
 from starlette.testclient import TestClient
 
-from headway.serving.requests import ServedPair
+from headway.serving.corrections import Corrections
+from headway.serving.memories import KnownTranslations
 from headway.serving.service import Service
 
 
@@ -19,13 +20,15 @@ def service(everyday_run: Path) -> Service:
 
 
 @pytest.fixture
-def kept() -> KeptCorrections:
-    return KeptCorrections()
+def kept(tmp_path: Path) -> Iterator[Corrections]:
+    with Corrections(tmp_path / "kept") as found:
+        yield found
 
 
 @pytest.fixture
-def client(service: Service, tmp_path: Path, kept: KeptCorrections) -> Iterator[TestClient]:
-    with client_of(service, tmp_path, kept) as (found, _):
+def client(service: Service, tmp_path: Path, kept: Corrections) -> Iterator[TestClient]:
+    keeping = Service(service.runs, known=KnownTranslations(kept))
+    with client_of(keeping, tmp_path) as (found, _):
         yield found
 
 
@@ -65,9 +68,7 @@ def test_each_unit_says_where_it_is_from_and_what_is_doubtful(client: TestClient
         assert {"flags", "confidence", "line", "key", "near"} <= one.keys()
 
 
-def test_what_is_approved_stands_in_the_same_file(
-    client: TestClient, kept: KeptCorrections
-) -> None:
+def test_what_is_approved_stands_in_the_same_file(client: TestClient, kept: Corrections) -> None:
     reviewed = Reviewed(client, "a.po", PO)
     output = reviewed.units()[1]["output"]
     edited, accepted = reviewed.edit({"id": 0, "target": "狗跑了。"}, {"id": 1}).json()["units"]
@@ -77,11 +78,10 @@ def test_what_is_approved_stands_in_the_same_file(
     escaped = output.replace("\\", "\\\\").replace('"', '\\"')
     whole = whole.replace('sleep."\nmsgstr ""', f'sleep."\nmsgstr "{escaped}"')
     assert reviewed.file() == whole  # and nothing in it says that it were a machine's
-    pair = ServedPair("en", "zh")
-    assert kept.all == [(pair, "The dog runs.", "狗跑了。"), (pair, "%d cats sleep.", output)]
+    assert written(kept) == [("The dog runs.", "狗跑了。"), ("%d cats sleep.", output)]
 
 
-def test_what_is_taken_back_is_as_it_was(client: TestClient, kept: KeptCorrections) -> None:
+def test_what_is_taken_back_is_as_it_was(client: TestClient, kept: Corrections) -> None:
     reviewed = Reviewed(client, "a.po", PO)
     reviewed.units()
     before = reviewed.file()
@@ -90,7 +90,7 @@ def test_what_is_taken_back_is_as_it_was(client: TestClient, kept: KeptCorrectio
     [unit] = reviewed.edit({"id": 0, "accepted": False}).json()["units"]
     assert unit["state"] == "open"
     assert reviewed.file() == before
-    assert not kept.all
+    assert not written(kept)
 
 
 def test_an_edit_is_looked_at_as_every_translation_is(client: TestClient) -> None:
@@ -125,7 +125,7 @@ def test_tags_of_a_page_stay_in_what_a_person_writes(client: TestClient) -> None
     ],
 )
 def test_a_wrong_edit_changes_nothing(
-    client: TestClient, kept: KeptCorrections, unit: dict[str, Any], said: str
+    client: TestClient, kept: Corrections, unit: dict[str, Any], said: str
 ) -> None:
     reviewed = Reviewed(client, "a.po", PO)
     before = reviewed.units()
@@ -133,7 +133,7 @@ def test_a_wrong_edit_changes_nothing(
     assert refused.status_code == 400
     assert said in refused.json()["error"]
     assert reviewed.units() == before
-    assert not kept.all
+    assert not written(kept)
 
 
 def test_only_what_was_sent_to_be_reviewed_is(client: TestClient) -> None:

@@ -1,16 +1,17 @@
 """A service on a small run, and the doors of `/v1` on it, for tests."""
 
+import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from headway.serving import own, own_documents
 from headway.serving.app import application
+from headway.serving.corrections import Corrections
 from headway.serving.documents import DocumentLimits, Documents
 from headway.serving.keys import ApiKeys
 from headway.serving.limits import Limits
@@ -39,22 +40,11 @@ msgstr ""
 """
 
 
-class KeptCorrections:
-    """What people corrected, in memory."""
-
-    def __init__(self) -> None:
-        self.all: list[tuple[ServedPair, str, str]] = []
-
-    def add(self, pair: ServedPair, source_text: str, target_text: str, tag: str = "") -> None:
-        assert not tag, "the run here has none"
-        self.all.append((pair, source_text, target_text))
-
-    def add_all(self, pair: ServedPair, targets: Mapping[str, str]) -> None:
-        for source, target in targets.items():
-            self.add(pair, source, target)
-
-    def withdraw(self, pair: ServedPair, targets: Mapping[str, str]) -> None:
-        self.all = [one for one in self.all if one not in {(pair, *it) for it in targets.items()}]
+def written(kept: Corrections) -> list[tuple[str, str]]:
+    """What people corrected from English to Chinese, as it lies on the disk."""
+    file = kept.file_of(ServedPair("en", "zh"))
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    return [(row["source"], row["target"]) for row in map(json.loads, lines)]
 
 
 def service_of(*runs: Path) -> Service:
@@ -63,12 +53,11 @@ def service_of(*runs: Path) -> Service:
 
 @contextmanager
 def client_of(
-    service: Service, folder: Path, corrections: Any = None, limits: DocumentLimits | None = None
+    service: Service, folder: Path, limits: DocumentLimits | None = None
 ) -> Iterator[tuple[TestClient, Documents]]:
     """A client of `/v1`, and the documents behind it."""
     documents = Documents(service, folder, limits or DocumentLimits())
-    corrections = corrections or service.known.corrections
-    doors = [*own.routes(service, corrections), *own_documents.routes(documents, corrections)]
+    doors = [*own.routes(service), *own_documents.routes(documents)]
     try:
         with TestClient(Starlette(routes=doors), base_url="http://127.0.0.1:5000") as client:
             yield client, documents

@@ -40,7 +40,7 @@ from headway.serving.service import Service
 DOORS: tuple[Callable[[Service], Sequence[Route]], ...] = (
     libretranslate.routes, libretranslate_files.routes, deepl_documents.routes,
     deepl_glossaries.routes, deepl.routes, apertium.routes, browser_readers.routes,
-    completions.routes, page_routes.routes,
+    completions.routes, page_routes.routes, own.routes,
 )  # fmt: skip
 """Each gives its routes for a service."""
 
@@ -87,7 +87,6 @@ def application(
     DataError where something in there cannot be read.
     """
     metrics, documents = Metrics(), Documents(service)
-    kept = service.known.corrections
     glossaries = GlossaryStore(state / "glossaries" if state else None)
 
     async def health(_: Request) -> Response:
@@ -109,8 +108,7 @@ def application(
         route("/ready", ready, methods=("GET",), is_open=True),
         route("/metrics", measured, methods=("GET",)),
         *(one for door in DOORS for one in door(service)),
-        *own.routes(service, kept),
-        *own_documents.routes(documents, kept),
+        *own_documents.routes(documents),
     ]
     pairs = service.runs.pairs or [ServedPair("en", "de")]
     described = descriptions(pairs[0])

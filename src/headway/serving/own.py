@@ -16,7 +16,6 @@ from headway.core.errors import HeadwayError
 from headway.corpora.mixing import chosen_tag
 from headway.operations.shipped import open_folder
 from headway.serving.bodies import CorrectBody, TranslateBody, read
-from headway.serving.corrections import Corrections
 from headway.serving.doors import EVENTS, body_of, caller_of, route
 from headway.serving.requests import Caller, RefusedError, ServedText, TranslationRequest
 from headway.serving.service import Service
@@ -26,12 +25,12 @@ AT_ONCE = 16
 """Texts of one stream that are on their way."""
 
 
-def routes(service: Service, corrections: Corrections | None = None) -> list[Route]:
+def routes(service: Service) -> list[Route]:
     """`/v1/translate`, `/v1/languages`, `/v1/correct`."""
     return [
         route("/v1/translate", partial(translate, service)),
-        route("/v1/languages", partial(languages, service, corrections), methods=("GET",)),
-        route("/v1/correct", partial(correct, service, corrections)),
+        route("/v1/languages", partial(languages, service), methods=("GET",)),
+        route("/v1/correct", partial(correct, service)),
     ]
 
 
@@ -48,15 +47,15 @@ async def translate(service: Service, request: Request) -> Response:
     return JSONResponse({"translations": [tell(one) for one in answers]})
 
 
-async def languages(service: Service, corrections: Corrections | None, _: Request) -> Response:
+async def languages(service: Service, _: Request) -> Response:
     """The pairs that are translated, and whether corrections are kept."""
     pairs = [pair._asdict() for pair in dict.fromkeys(service.runs.pairs)]
-    return JSONResponse({"pairs": pairs, "corrections": corrections is not None})
+    return JSONResponse({"pairs": pairs, "corrections": service.known.corrections is not None})
 
 
-async def correct(service: Service, corrections: Corrections | None, request: Request) -> Response:
+async def correct(service: Service, request: Request) -> Response:
     """Keep a translation as it should have been."""
-    if corrections is None:
+    if (corrections := service.known.corrections) is None:
         raise RefusedError(
             "absent",
             "nothing is kept here. Its operator can have it: headway serve --state DIR",

@@ -11,7 +11,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from headway.serving.bodies import DocumentForm, GlossaryPair, ReviewBody, read, terms_of
-from headway.serving.corrections import Corrections
 from headway.serving.documents import Documents
 from headway.serving.doors import body_of, caller_of, route
 from headway.serving.requests import RefusedError
@@ -22,9 +21,9 @@ KEY = "x-document-key"
 """The header that a document's key comes in; `?document_key=` where a client cannot set one."""
 
 
-def routes(documents: Documents, corrections: Corrections | None = None) -> list[Route]:
+def routes(documents: Documents) -> list[Route]:
     """`/v1/documents` and `/v1/review`."""
-    reviews = Reviews(documents, corrections)
+    reviews = Reviews(documents.service)
 
     async def send(request: Request) -> Response:
         """Send a file to be translated."""

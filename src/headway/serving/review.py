@@ -14,9 +14,8 @@ from headway.filling.judging import RunChecks
 from headway.filling.report import row_of
 from headway.localization.placeholders.segments import Segment, as_segment
 from headway.serving.bodies import UnitEditBody
-from headway.serving.corrections import Corrections
-from headway.serving.documents import Documents
 from headway.serving.requests import RefusedError, ServedPair
+from headway.serving.service import Service
 from headway.serving.uploaded_documents import ReviewState, UploadedDocument
 
 AT_ONCE = 4
@@ -28,8 +27,8 @@ _SENT = ("line", "key", "source", "origin", "percent", "confidence", "near")
 class Reviews:
     """What people make of the units of documents."""
 
-    def __init__(self, documents: Documents, corrections: Corrections | None = None) -> None:
-        self.documents, self.corrections = documents, corrections
+    def __init__(self, service: Service) -> None:
+        self.service = service
         self._threads: anyio.CapacityLimiter | None = None
 
     def units(self, document: UploadedDocument) -> list[dict[str, Any]]:
@@ -71,12 +70,12 @@ class Reviews:
             state.said, state.is_written = said, False
             self._judge(document, state, numbers)
         sources = {n: state.outcomes[n].unit.source.text for n in numbers}
-        if self.corrections is not None:
+        if (corrections := self.service.known.corrections) is not None:
             pair = ServedPair(*document.languages[:2])
             taken_back = {sources[n]: before[n].text for n in numbers if n in before}
-            self.corrections.withdraw(pair, taken_back)
+            corrections.withdraw(pair, taken_back)
             approved = {sources[n]: said[n].text for n in numbers if n in said}
-            self.corrections.add_all(pair, approved)
+            corrections.add_all(pair, approved)
         return [_unit(n, state) for n in numbers]
 
     def _judge(
@@ -84,7 +83,7 @@ class Reviews:
     ) -> None:
         """Look at what people wrote as at every translation."""
         source, target, _ = document.languages
-        runs = self.documents.service.runs
+        runs = self.service.runs
         with runs.using(runs.of(source, target)) as translator:
             checks = RunChecks(translator.checker, target)
         for n in numbers:
