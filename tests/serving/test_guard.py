@@ -39,7 +39,7 @@ class Echo(Service):
 
 
 def served(limits: Limits = NO_OTHER, keys: ApiKeys | None = None, **guarded: list[str]) -> Served:
-    return application(Echo(ServedRuns([], lambda _: None), limits), limits, keys, **guarded)
+    return application(Echo(ServedRuns([], lambda _: None), limits), keys, **guarded)
 
 
 def client(of: Served) -> TestClient:
@@ -346,7 +346,7 @@ def test_metrics_tell_neither_keys_nor_addresses_nor_texts(
 
 def test_while_it_ends_it_is_not_ready_and_what_still_comes_is_answered() -> None:
     inside = served()
-    Server(inside, NO_OTHER).handle_exit(signal.SIGTERM, None)
+    Server(inside).handle_exit(signal.SIGTERM, None)
     with client(inside) as asked:
         assert asked.post("/v1/translate", json=ASK).status_code == 200
         assert asked.get("/ready").status_code == 503

@@ -17,7 +17,7 @@ from headway.serving.app import application
 from headway.serving.limits import Limits
 from headway.serving.requests import Caller, ServedText, TranslationRequest
 from headway.serving.runs import ServedRuns
-from headway.serving.server import Server, bound
+from headway.serving.server import Server, bound, serve
 from headway.serving.service import Service
 
 BODY = b'{"texts": ["A dog runs."], "source": "en", "target": "zh"}'
@@ -42,9 +42,9 @@ class Waiting(Service):
 
 
 @contextmanager
-def serving(service: Service, limits: Limits = Limits()) -> Iterator[tuple[int, Server]]:  # noqa: B008
+def serving(service: Service) -> Iterator[tuple[int, Server]]:
     place = bound("127.0.0.1", 0)
-    server = Server(application(service, limits), limits)
+    server = Server(application(service))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
     port = place.getsockname()[1]
     thread.start()
@@ -74,6 +74,19 @@ def connected(port: int, sent: bytes = b"") -> socket.socket:
 @pytest.fixture
 def waiting() -> Waiting:
     return Waiting()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no such signal")
+def test_sighup_has_runs_and_keys_read_anew(waiting, monkeypatch) -> None:
+    served, heard = application(waiting), list[str]()
+    monkeypatch.setattr(served, "reload", lambda: heard.append("reload"))
+    monkeypatch.setattr(Server, "run", lambda *_, **__: signal.raise_signal(signal.SIGHUP))
+    usual = signal.getsignal(signal.SIGHUP)
+    try:
+        serve(served, bound("127.0.0.1", 0))
+    finally:
+        signal.signal(signal.SIGHUP, usual)
+    assert heard == ["reload"]
 
 
 def test_who_is_slow_with_headers_is_left_and_others_are_served(
@@ -115,7 +128,8 @@ def test_headers_without_end_are_refused(waiting: Waiting) -> None:
 
 
 def test_one_connection_too_many_is_told_so(waiting: Waiting) -> None:
-    with serving(waiting, Limits(max_connections=3)) as (port, _):
+    waiting.limits = Limits(max_connections=3)
+    with serving(waiting) as (port, _):
         inside = [connected(port) for _ in range(3)]
         time.sleep(0.2)
         outside = connected(port)

@@ -284,9 +284,9 @@ def test_the_command_keeps_corrections_reads_memories_and_loads_at_once(
 ) -> None:
     found: list[Any] = []
 
-    def instead(served, place, limits, reload) -> None:
+    def instead(served, place) -> None:
         place.close()
-        found.extend([served, reload])
+        found.append(served)
 
     monkeypatch.setattr("headway.serving.server.serve", instead)
     memory = tmp_path / "old.tsv"
@@ -295,11 +295,10 @@ def test_the_command_keeps_corrections_reads_memories_and_loads_at_once(
         port=0, state=tmp_path, memory=(memory,), load=True, memory_limit=500
     )
     command.serve(everyday_run, told=told)
-    served, reload = found
+    [served] = found
     service = served.service
     assert service.runs.states()[0].is_loaded
     assert service.runs.memory.limit == 500 << 20
-    assert reload == served.reload
     assert ask(service, ["Hello there."], "zh", source="en")[0].text == "您好。"
     assert "has 1 units" in capsys.readouterr().err
     with Corrections(tmp_path / "corrections"):  # its folder is free again

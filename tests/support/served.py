@@ -14,7 +14,6 @@ from headway.serving.app import application
 from headway.serving.corrections import Corrections
 from headway.serving.documents import DocumentLimits, Documents
 from headway.serving.keys import ApiKeys
-from headway.serving.limits import Limits
 from headway.serving.requests import ServedPair
 from headway.serving.runs import ServedRuns
 from headway.serving.server import Server, bound
@@ -68,8 +67,8 @@ def client_of(
 @contextmanager
 def running(service: Service, keys: ApiKeys | None = None) -> Iterator[str]:
     """The whole application at a free port of this machine; its address."""
-    served, limits = application(service, keys=keys), Limits()
-    server, place = Server(served, limits), bound("127.0.0.1", 0)
+    served = application(service, keys)
+    server, place = Server(served), bound("127.0.0.1", 0)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
     thread.start()
     try:

@@ -9,7 +9,6 @@ from starlette.testclient import TestClient
 
 from headway.serving.app import Served, application
 from headway.serving.keys import ApiKeys
-from headway.serving.limits import Limits
 from headway.serving.requests import (
     AUTO,
     Caller,
@@ -93,7 +92,7 @@ HOSTILE_VALUES: Sequence[Any] = (
 def address_of(served: Served) -> Iterator[str]:
     """Serve on a free port of this machine while the context lasts."""
     place = bound("127.0.0.1", 0)
-    server = Server(served, Limits())
+    server = Server(served)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]}, daemon=True)
     thread.start()
     while not server.started:

@@ -113,4 +113,4 @@ def serve(
         host, port = place.getsockname()[:2]
         where = f"[{host}]" if ":" in host else host
         said(f"http://{where}:{port}/ (Ctrl-C ends it)")
-        serve_until_told(served, place, limits, served.reload)
+        serve_until_told(served, place)

@@ -31,7 +31,6 @@ from headway.serving.doors import not_allowed, route
 from headway.serving.glossary_store import GlossaryStore
 from headway.serving.guard import Guard
 from headway.serving.keys import ApiKeys
-from headway.serving.limits import Limits
 from headway.serving.metrics import Metrics, resident_bytes
 from headway.serving.requests import ServedPair
 from headway.serving.runs import RunState
@@ -74,7 +73,6 @@ class Served:
 
 def application(
     service: Service,
-    limits: Limits = Limits(),  # noqa: B008 (frozen)
     keys: ApiKeys | None = None,
     *,
     names: Sequence[str] = (),
@@ -115,7 +113,7 @@ def application(
     routes += openapi.routes(routes, described, with_keys=keys is not None)
     app = Starlette(routes=routes, exception_handlers={405: not_allowed})
     app.state.glossaries, app.state.documents = glossaries, documents
-    guard = Guard(app, limits, metrics, keys, names=names, origins=origins)
+    guard = Guard(app, service.limits, metrics, keys, names=names, origins=origins)
     metrics.gauges["requests_in_work"] = lambda: guard.working
     metrics.gauges["resident_bytes"] = resident_bytes
     metrics.gauges["runs_loaded"] = lambda: sum(one.is_loaded for one in service.runs.states())

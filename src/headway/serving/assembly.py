@@ -62,7 +62,7 @@ def assembled(
         memories = PairMemories(memory, runs.pairs, say) if memory else None
         service = Service(runs, limits, KnownTranslations(kept, memories))
         service.language_models = LanguageModels(language_models)
-        served = application(service, limits, keys, names=names, origins=origins, state=state)
+        served = application(service, keys, names=names, origins=origins, state=state)
         engines.tell(served.metrics)
         held.callback(served.documents.close)
         if load:

@@ -5,16 +5,13 @@ import gc
 import signal
 import socket
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
-from typing import Any
 
 import uvicorn
 
 from headway.core.errors import ConfigError
 from headway.serving.app import Served
-from headway.serving.limits import Limits
 from headway.serving.protocol import BoundedProtocol
 
 M_ARENA_MAX = -8
@@ -40,9 +37,9 @@ def set_up_process() -> None:
 class Server(uvicorn.Server):
     """uvicorn's, which tells the guard when it is about to end."""
 
-    def __init__(self, served: Served, limits: Limits) -> None:
+    def __init__(self, served: Served) -> None:
         """Signals are taken by `run`."""
-        most = limits.max_connections
+        most = served.service.limits.max_connections
         protocol = type("Protocol", (BoundedProtocol,), {"max_connections": most})
         config = uvicorn.Config(
             served.app, http=protocol, ws="none", lifespan="off", log_level="critical",
@@ -82,14 +79,14 @@ def bound(host: str, port: int) -> socket.socket:
         ) from None
 
 
-def serve(served: Served, place: socket.socket, limits: Limits, reload: Callable[[], Any]) -> None:
-    """Serve until SIGTERM or Ctrl-C; SIGHUP calls `reload`."""
+def serve(served: Served, place: socket.socket) -> None:
+    """Serve until SIGTERM or Ctrl-C; SIGHUP has it reload."""
     usual = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_S)
     if hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, lambda *_: reload())
+        signal.signal(signal.SIGHUP, lambda *_: served.reload())
     try:
-        Server(served, limits).run(sockets=[place])
+        Server(served).run(sockets=[place])
     finally:
         sys.setswitchinterval(usual)
         place.close()
