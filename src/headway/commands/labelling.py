@@ -1,7 +1,7 @@
 """`headway predict` and `headway evaluate` of runs that label: texts, words, pictures."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,7 +42,8 @@ def print_answers(predictor: "Predictor", given: str | None, top: int, json: boo
     asked = Asked(given, top, colored=sys.stdout.isatty() and not json)
     if given and not asked.file and given.lower().endswith(FILES) and len(given.split()) == 1:
         check_file(Path(given))
-    answers = predictor.answers(asked, _lines(asked.file, given))
+    parts = _lines(asked.file, given)
+    answers = chain.from_iterable(predictor.answers(asked, some) for some in parts)
     if json:
         told = [answer.told for answer in answers]
         print_json({"predictions": told})
@@ -51,12 +52,13 @@ def print_answers(predictor: "Predictor", given: str | None, top: int, json: boo
         print(answer.shown, flush=True)
 
 
-def _lines(file: Path | None, given: str | None) -> Iterator[str]:
-    if given is not None and file is None:
-        return iter([given])
-    if file is not None and file.is_dir():
-        return iter(())
-    return chain.from_iterable(chunks_of(file))
+def _lines(file: Path | None, given: str | None) -> Iterable[Iterator[str]]:
+    """Those that are answered together: of standard input all that are there by now."""
+    if given is None:
+        return map(iter, chunks_of(None))
+    if file is None:
+        return [iter([given])]
+    return [iter(()) if file.is_dir() else chain.from_iterable(chunks_of(file))]
 
 
 def evaluate_labelled(runs: Sequence[Path], told: EvaluateOptions) -> None:

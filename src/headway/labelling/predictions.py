@@ -49,8 +49,9 @@ class Predictor(Protocol):
     def load(cls, run: Path, *, device: Device, precision: str) -> Self: ...
 
     def answers(self, asked: Asked, lines: Iterator[str]) -> Iterator[Answer]:
-        """One for each text; `lines` are those of the file, or of standard input, or the one text.
-        What is no text (a folder of pictures) is read from `asked.file`."""
+        """One for each text; `lines` are those of the file, or the one text, or some of standard
+        input: all that are there by now. What is no text (a folder of pictures) is read from
+        `asked.file`."""
         ...
 
 

@@ -68,8 +68,7 @@ class WordTagger(OpenedLabeller):
         of text."""
         width = self._width(asked.file) if asked.file else 0
         parts = _blocks(lines) if width else ([line] for line in lines)
-        at_once = SENTENCES if asked.given else 1  # lines that are typed are answered at once
-        while some := [*islice(parts, at_once)]:
+        while some := [*islice(parts, SENTENCES)]:
             tokens = [self._tokens(block, width) for block in some]
             for block, words, tags in zip(some, tokens, self.learned_tags(tokens), strict=True):
                 between = " " if self.opened.vocabulary.facts["spaced"] else ""
