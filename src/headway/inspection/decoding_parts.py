@@ -13,7 +13,7 @@ from headway.core.hypothesis import Hypothesis, penalty
 from headway.inspection.attention_maps import in_steps
 from headway.inspection.beam_tree import Tree, search_tree
 from headway.inspection.html_page import packed
-from headway.inspection.inspected_model import DecodingInput, InspectedModel, finite, text_of
+from headway.inspection.inspected_model import InspectedModel, finite, text_of
 from headway.inspection.passage_analysis import DecodingStep, PassageAnalysis, decoding_steps_of
 from headway.inspection.word_merging import words_of
 
@@ -139,8 +139,9 @@ def beams(analysis: PassageAnalysis) -> dict[str, Any]:
     `headway.inspection.beam_tree.Tree.nodes`; a score is `total` over the depth's penalty.
     """
     inspected, passage = analysis.inspected, analysis.passage
-    writing, tree, _ = analysis.searches
+    writing, tree, greedy = analysis.searches
     settings = tree.rules.settings
+    unpenalized = search_tree(writing, replace(settings, length_penalty=0.0, n_best=1))
     deepest = max(node.depth for node in tree.nodes)
 
     def shown(hypothesis: Hypothesis) -> dict[str, Any]:
@@ -167,7 +168,10 @@ def beams(analysis: PassageAnalysis) -> dict[str, Any]:
         "nodes": _tree_columns(tree),
         "finished": tree.finished,
         "found": [shown(one) for one in tree.found],
-        "rivals": {name: shown(one) for name, one in _rivals(writing, tree).items()},
+        "rivals": {
+            "greedy": shown(greedy.found[0]),
+            "unpenalized": shown(unpenalized.found[0]),
+        },
     }
 
 
@@ -180,13 +184,3 @@ def _tree_columns(tree: Tree) -> dict[str, Any]:
         "rank": [node.rank for node in tree.nodes],
         "fate": "".join(node.fate[0] for node in tree.nodes),
     }
-
-
-def _rivals(writing: DecodingInput, tree: Tree) -> dict[str, Hypothesis]:
-    """What greedy search would have given, and the same beam without length penalty."""
-    settings = tree.rules.settings
-    others = {
-        "greedy": replace(settings, beam=1, n_best=1),
-        "unpenalized": replace(settings, length_penalty=0.0, n_best=1),
-    }
-    return {name: search_tree(writing, one).found[0] for name, one in others.items()}
