@@ -49,7 +49,7 @@ def switched(model: nn.Module, parts: Iterable[str]) -> Iterator[None]:
     """
     found = [part_of(model, name) for name in dict.fromkeys(parts)]
     with ExitStack() as stack:
-        stack.enter_context(_removed(model.register_forward_hook(lambda *_: None)))
+        stack.enter_context(model.register_forward_hook(lambda *_: None))
         for part in found:
             stack.enter_context(part())
         yield
@@ -137,7 +137,7 @@ def _silenced(attention: MultiHeadAttention, head: int) -> Iterator[None]:
         heads[..., head, :] = 0
         return (heads.flatten(-2),)
 
-    with _removed(attention.to_output.register_forward_pre_hook(zero)):
+    with attention.to_output.register_forward_pre_hook(zero):
         yield
 
 
@@ -146,8 +146,7 @@ def _passed_by(arounds: Iterable[Residual]) -> Iterator[None]:
     """While it is open, the stream passes these sub-layers unchanged."""
     with ExitStack() as stack:
         for around in arounds:
-            hook = around.register_forward_hook(lambda _, given, output: given[0])
-            stack.enter_context(_removed(hook))
+            stack.enter_context(around.register_forward_hook(lambda _, given, output: given[0]))
         yield
 
 
@@ -158,14 +157,6 @@ def _without_residual(around: Residual) -> Iterator[None]:
         yield
     finally:
         vars(around).pop("forward", None)
-
-
-@contextmanager
-def _removed(hook: Any) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        hook.remove()
 
 
 # -- the page's part: both outputs side by side ------------------------------------------------

@@ -56,7 +56,7 @@ class TensorRecorder:
     def watch(self, module: nn.Module, look: Callable[[tuple[Any, ...], Any], None]) -> None:
         """Call `look(what went in, what came out)` whenever the module has run."""
         hook = module.register_forward_hook(lambda _, given, output: look(given, output))
-        self._open.callback(hook.remove)
+        self._open.enter_context(hook)
 
     def watch_output(self, module: nn.Module, name: str) -> None:
         """Note what it gives whenever it has run."""
@@ -64,8 +64,7 @@ class TensorRecorder:
 
     def watch_before(self, module: nn.Module, look: Callable[..., None]) -> None:
         """Call `look(*what goes in)` whenever the module is about to run."""
-        hook = module.register_forward_pre_hook(lambda _, given: look(*given))
-        self._open.callback(hook.remove)
+        self._open.enter_context(module.register_forward_pre_hook(lambda _, given: look(*given)))
 
     def note(self, name: str, tensor: Tensor) -> None:
         """A tensor with its batch axis, of one row, which is taken off; what had the name before is

@@ -9,7 +9,7 @@ through all layers of attention and the streams beside them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
@@ -171,10 +171,10 @@ class LabelReader:
     ) -> tuple[Float[Tensor, "layers texts heads query key"], Encoded]:
         """The weights of all attentions, and what the head is given."""
         given: list[Encoded] = []
-        hook = self.model.head.register_forward_pre_hook(lambda _, args: given.append(args[0]))  # type: ignore[union-attr]
-        with watched(self.attentions) as maps:
+        head: Any = self.model.head
+        hook = head.register_forward_pre_hook(lambda _, args: given.append(args[0]))
+        with hook, watched(self.attentions) as maps:
             self.read(texts)
-        hook.remove()
         return torch.stack(maps), given[0]
 
     def evidence(
@@ -234,14 +234,13 @@ def _leaves(model: nn.Module, *, norms_held: bool) -> Iterator[list[Tensor]]:
     encoder: Any = model.encoder
     inputs = filter(None, (encoder.embedding, getattr(model, "spelling", None)))
     norms = [one for one in model.modules() if isinstance(one, nn.LayerNorm) and norms_held]
-    hooks = [one.register_forward_hook(keep) for one in inputs]
-    hooks += [one.register_forward_hook(_held) for one in norms]
-    try:
+    with ExitStack() as hooks:
+        for one in inputs:
+            hooks.enter_context(one.register_forward_hook(keep))
+        for norm in norms:
+            hooks.enter_context(norm.register_forward_hook(_held))
         with torch.backends.cudnn.flags(enabled=False):  # its LSTM has gradients in training alone
             yield leaves
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def _held(norm: nn.Module, given: tuple[Tensor], output: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
 """Where a model looks: the weights of all its attentions in one pass."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
@@ -66,9 +66,7 @@ def watched(
     def note(attention: Any, given: tuple[Any, ...], _: Tensor) -> None:
         maps.append(attention.weights(*given))
 
-    handles = [attention.register_forward_hook(note) for attention in attentions]
-    try:
+    with ExitStack() as hooks:
+        for attention in attentions:
+            hooks.enter_context(attention.register_forward_hook(note))
         yield maps
-    finally:
-        for handle in handles:
-            handle.remove()

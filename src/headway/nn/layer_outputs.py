@@ -35,12 +35,9 @@ def layer_outputs(
         found.append((output[0] if isinstance(output, tuple) else output).float())
 
     with ExitStack() as hooks:
-        before = layers[0].register_forward_pre_hook(lambda _, given: keep(given))
-        handles = [one.register_forward_hook(lambda *given: keep(given[2])) for one in layers]
-        if last is not None:
-            handles.append(last.register_forward_hook(lambda *given: keep(given[2])))
-        for handle in (before, *handles):
-            hooks.callback(handle.remove)
+        hooks.enter_context(layers[0].register_forward_pre_hook(lambda _, given: keep(given)))
+        for one in layers if last is None else (*layers, last):
+            hooks.enter_context(one.register_forward_hook(lambda *given: keep(given[2])))
         run()
     if last is not None:
         found[-2:] = found[-1:]
