@@ -1,14 +1,12 @@
 """An encoder that tells what stands at hidden places (Devlin et al. 2019, section 3.1)."""
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 from jaxtyping import Float, Int
 from torch import Tensor, nn, zeros
 
 from headway.core.embedding import output_matrix, project
 from headway.core.layers import ACTIVATIONS
-from headway.nn.encoder import Encoded, Encoder, EncoderConfig
+from headway.labelling.labeller import Labeller
+from headway.nn.encoder import Encoder, EncoderConfig
 
 
 class MaskedHead(nn.Module):
@@ -32,21 +30,16 @@ class MaskedHead(nn.Module):
         return self.norm(self.activate(self.dense(features)))
 
 
-class MaskedLanguageModel(nn.Module):
+class MaskedLanguageModel(Labeller):
     """Its parts are `encoder` and `head`, as those of every model that labels."""
 
-    trunk: ClassVar[Mapping[str, str]] = {
-        "embedding": "encoder.embedding",
-        "positions": "encoder.positions",
-        "layers": "encoder.layers",
-        "norm": "encoder.norm",
-    }
+    encoder: Encoder
+    head: MaskedHead
 
     def __init__(self, config: EncoderConfig, *, vocabulary_size: int, padding: int = 0) -> None:
-        super().__init__()
+        encoder = Encoder(config, vocabulary_size=vocabulary_size, padding=padding)
+        super().__init__(encoder, MaskedHead(config, vocabulary_size))
         self.config = config
-        self.encoder = Encoder(config, vocabulary_size=vocabulary_size, padding=padding)
-        self.head = MaskedHead(config, vocabulary_size)
         if not config.tied:
             own = output_matrix(self.encoder.embedding, tied=False)
             self.head.output_weight = nn.Parameter(own)
@@ -56,11 +49,6 @@ class MaskedLanguageModel(nn.Module):
         """The embedding's own matrix, or one besides."""
         own = self.head.output_weight
         return self.encoder.embedding.weight if own is None else own
-
-    def encoded(self, ids: Int[Tensor, "batch length"]) -> Encoded:
-        """What the encoder makes of some texts."""
-        encoded: Encoded = self.encoder(ids)
-        return encoded
 
     def features(
         self, ids: Int[Tensor, "batch length"], places: Int[Tensor, " places"]
