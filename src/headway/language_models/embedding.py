@@ -1,8 +1,7 @@
 """Words as a language model makes vectors of them."""
 
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from itertools import tee
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -18,7 +17,7 @@ from headway.language_models.elmo import Elmo
 from headway.language_models.nnlm import Nnlm
 from headway.language_models.trained import TrainedLanguageModel
 from headway.nn.layer_outputs import Row, layer_outputs, vectors_of_rows
-from headway.vectors.contextual import EmbeddedText, Sees
+from headway.vectors.contextual import EmbeddedText, Sees, embedded_texts
 
 
 class Layered(NamedTuple):
@@ -94,14 +93,9 @@ class LanguageModelEmbedder:
 
     def embed(self, texts: Iterable[str]) -> Iterator[EmbeddedText]:
         """See `Embedder`."""
-        vocabulary, layered = self.used.vocabulary, self.layered
-        cut = (unicodedata.normalize("NFC", self.used.cut(text)) for text in texts)
-        given, read = tee((text, vocabulary.encode(text)) for text in cut)
-        rows = (row for _, row in read)
-        found = vectors_of_rows(rows, layered.read, longest=layered.longest, causal=True)
-        for (text, row), vectors in zip(given, found, strict=True):
-            unknown = [one == vocabulary.special.unknown for one in row]
-            yield EmbeddedText(text, vocabulary.source_spans(text), vectors, unknown)
+        used, (_, _, read, longest) = self.used, self.layered
+        found = partial(vectors_of_rows, read=read, longest=longest, causal=True)
+        return embedded_texts(map(used.cut, texts), used.vocabulary, found)
 
 
 def embedder(run: Path, device: Device = "auto") -> LanguageModelEmbedder:

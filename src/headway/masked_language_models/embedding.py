@@ -1,8 +1,7 @@
 """A vector for every word of a text, from the layers of a masked language model."""
 
-import unicodedata
 from collections.abc import Iterable, Iterator
-from itertools import tee
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from headway.language_models.units import TokenUnit
 from headway.masked_language_models.spec import SPEC
 from headway.nn.layer_outputs import Row, layer_outputs, vectors_of_rows
 from headway.runs.loading import LoadedRun, open_run
-from headway.vectors.contextual import EmbeddedText, Sees
+from headway.vectors.contextual import EmbeddedText, Sees, embedded_texts
 
 
 class MaskedEmbedder:
@@ -32,15 +31,11 @@ class MaskedEmbedder:
 
     def embed(self, texts: Iterable[str]) -> Iterator[EmbeddedText]:
         """See `headway.vectors.contextual.Embedder`."""
-        settings, tokens = self.opened.settings, self.opened.vocabulary
+        settings = self.opened.settings
         cut = TokenUnit(settings.text.unit, settings.text.segmenter).cut
-        normal = (unicodedata.normalize("NFC", cut(text)) for text in texts)
-        given, read = tee((text, tokens.encode(text)) for text in normal)
         longest = max(1, settings.training.window - 2)  # the markers stand around
-        found = vectors_of_rows((row for _, row in read), self.read, longest=longest, causal=False)
-        for (text, row), vectors in zip(given, found, strict=True):
-            unknown = [one == tokens.special.unknown for one in row]
-            yield EmbeddedText(text, tokens.source_spans(text), vectors, unknown)
+        read = partial(vectors_of_rows, read=self.read, longest=longest, causal=False)
+        return embedded_texts(map(cut, texts), self.opened.vocabulary, read)
 
     def read(self, rows: list[Row]) -> Float[Tensor, "layers rows length size"]:
         """What each layer gives of some rows of ids."""

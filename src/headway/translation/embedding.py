@@ -1,8 +1,7 @@
 """Words as the encoder of a translator makes vectors of them, and what it reads sub-words as."""
 
-import unicodedata
 from collections.abc import Iterable, Iterator
-from itertools import tee
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,7 +19,7 @@ from headway.nn.layer_outputs import Row, layer_outputs, vectors_of_rows
 from headway.runs.loading import open_run
 from headway.tokenizers.words import Words
 from headway.translation.spec import SPEC
-from headway.vectors.contextual import EmbeddedText, Sees
+from headway.vectors.contextual import EmbeddedText, Sees, embedded_texts
 from headway.vectors.word_vectors import WordVectors
 
 LAST = ("from_source", "out_of_encoder", "encoder_norm")
@@ -47,16 +46,8 @@ class EncoderEmbedder:
 
     def embed(self, texts: Iterable[str]) -> Iterator[EmbeddedText]:
         """See `Embedder`."""
-        normal = (unicodedata.normalize("NFC", text) for text in texts)
-        given, read = tee(
-            (text, self.vocabulary.encode(text) if text.strip() else []) for text in normal
-        )
-        rows = (ids for _, ids in read)
-        found = vectors_of_rows(rows, self.read, longest=self.longest, causal=False)
-        for (text, ids), vectors in zip(given, found, strict=True):
-            pieces = self.vocabulary.source_spans(text) if ids else []
-            unknown = [one == self.vocabulary.special.unknown for one in ids]
-            yield EmbeddedText(text, pieces, vectors, unknown)
+        read = partial(vectors_of_rows, read=self.read, longest=self.longest, causal=False)
+        return embedded_texts(texts, self.vocabulary, read)
 
     def read(self, rows: list[Row]) -> Float[Tensor, "layers rows length size"]:
         """Some sources, each with its end marker."""

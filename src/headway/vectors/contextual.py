@@ -7,11 +7,11 @@ pieces that it has letters in.
 import heapq
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from itertools import islice, tee
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -116,6 +116,21 @@ class Embedder(Protocol):
     def embed(self, texts: Iterable[str]) -> Iterator[EmbeddedText]:
         """Each text by itself, in order; a few thousand pieces are held at a time."""
         ...
+
+
+def embedded_texts(
+    texts: Iterable[str],
+    vocabulary: Any,
+    vectors_of: Callable[[Iterable[Any]], Iterator[Float[NDArray, "layers length size"]]],
+) -> Iterator[EmbeddedText]:
+    """What a model that reads the pieces of a vocabulary makes of each text; `vectors_of` gives the
+    vectors of some rows of ids."""
+    normal = (unicodedata.normalize("NFC", text) for text in texts)
+    given, read = tee((text, vocabulary.encode(text) if text.strip() else []) for text in normal)
+    for (text, ids), vectors in zip(given, vectors_of(ids for _, ids in read), strict=True):
+        pieces = vocabulary.source_spans(text) if ids else []
+        unknown = [one == vocabulary.special.unknown for one in ids]
+        yield EmbeddedText(text, pieces, vectors, unknown)
 
 
 class Layers:
