@@ -112,7 +112,7 @@ def loaded(file: Path) -> EngineLibrary:
 
 
 def opened_library(
-    file: Path, name: str, takes: dict[str, tuple[Any, list[Any]]], n_sizes: int
+    file: Path, name: str, takes: dict[str, tuple[Any, list[Any]]], n_sizes: int = 0
 ) -> list[Any]:
     """A library, with what its functions give and take, and the sizes that it was compiled for.
 
@@ -123,7 +123,7 @@ def opened_library(
         for part, (gives, given) in takes.items():
             function = getattr(library, f"{name}_{part}")
             function.argtypes, function.restype = given, gives
-        sizes = (ctypes.c_int64 * n_sizes).in_dll(library, f"{name}_sizes")
+        sizes: Any = (_int * n_sizes).in_dll(library, f"{name}_sizes") if n_sizes else ()
     except (OSError, AttributeError, ValueError) as error:
-        raise DataError(f"{file} is not the engine ({error}). It will be compiled anew.") from error
+        raise DataError(f"{file} is not that library ({error}). It is compiled anew.") from error
     return [library, *sizes]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from headway.core.errors import DataError
+from headway.engine.building import opened_library
 from headway.engine.compiling import NoEngineError, cached_library
 
 if TYPE_CHECKING:  # that library takes as long to load as numpy
@@ -155,14 +155,7 @@ def search_library() -> ctypes.CDLL | None:
 
 
 def _opened(file: Path) -> ctypes.CDLL:
-    try:
-        library = ctypes.CDLL(str(file))
-        search = library.headway_candidates
-    except (OSError, AttributeError) as error:
-        raise DataError(f"{file} is not the search ({error}). It will be compiled anew.") from error
-    search.argtypes = [
-        _pointer, _int, _int, _int, _pointer, _pointer, _pointer, _float, _float, _int, _pointer,
-        _pointer, _pointer,
-    ]  # fmt: skip
-    search.restype = _int
+    three = [_pointer] * 3
+    given = [_pointer, *[_int] * 3, *three, _float, _float, _int, *three]
+    library: ctypes.CDLL = opened_library(file, "headway", {"candidates": (_int, given)})[0]
     return library

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.errors import DataError
+from headway.engine.building import all_of, opened_library
 from headway.engine.compiling import NoEngineError, cached_library
 from headway.word2vec.objective import Counted, Law, RandomStates, refuse_lines
 
@@ -19,8 +19,8 @@ class KernelModel(ctypes.Structure):
     """`model` of kernel.c."""
 
     _fields_ = (
-        *((name, _pointer) for name in "vectors outputs kept noise starts nodes turns".split()),
-        *((name, _int) for name in "words size window negatives skip_gram".split()),
+        *all_of(_pointer, "vectors outputs kept noise starts nodes turns"),
+        *all_of(_int, "words size window negatives skip_gram"),
     )
 
 
@@ -28,12 +28,12 @@ class KernelStretch(ctypes.Structure):
     """`stretch` of kernel.c."""
 
     _fields_ = (
-        *((name, _pointer) for name in ("ids", "lengths")),
-        *((name, _int) for name in ("n_ids", "n_lines")),
-        *((name, _double) for name in ("rate", "last_rate")),
+        *all_of(_pointer, "ids lengths"),
+        *all_of(_int, "n_ids n_lines"),
+        *all_of(_double, "rate last_rate"),
         ("state", ctypes.c_uint64),
-        *((name, _pointer) for name in ("words", "room")),
-        *((name, _int) for name in ("n_kept", "n_pairs")),
+        *all_of(_pointer, "words room"),
+        *all_of(_int, "n_kept n_pairs"),
         ("nats", _double),
     )
 
@@ -49,14 +49,12 @@ def kernel_library() -> ctypes.CDLL | str:
 
 def opened(file: Path) -> ctypes.CDLL:
     """A library that was compiled before; raises DataError for what is none, or another one."""
-    try:
-        library = ctypes.CDLL(str(file))
-        learn, noise = library.headway_word2vec, library.headway_noise
-    except (OSError, AttributeError) as error:
-        raise DataError(f"{file} is not the kernel ({error}). It will be compiled anew.") from error
     model = ctypes.POINTER(KernelModel)
-    learn.argtypes, learn.restype = [model, ctypes.POINTER(KernelStretch)], None
-    noise.argtypes, noise.restype = [model, ctypes.c_uint64, _int, _pointer], None
+    takes: dict[str, tuple[Any, list[Any]]] = {
+        "word2vec": (None, [model, ctypes.POINTER(KernelStretch)]),
+        "noise": (None, [model, ctypes.c_uint64, _int, _pointer]),
+    }
+    library: ctypes.CDLL = opened_library(file, "headway", takes)[0]
     return library
 
 
