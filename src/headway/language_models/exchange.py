@@ -1,8 +1,6 @@
 """Runs from ARPA files; ARPA files, and files of word vectors, from runs."""
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,7 +23,7 @@ from headway.runs.loading import open_run
 from headway.runs.settings import Settings
 from headway.runs.train import write_record
 from headway.tokenizers.words import WholeUnit
-from headway.vectors.files import write_glove, write_word2vec
+from headway.vectors.files import exporters
 from headway.vectors.word_vectors import WordVectors
 
 REPAIRS = {
@@ -153,26 +151,4 @@ def vectors_of_tokens(run: Path) -> WordVectors:
     return WordVectors(vocabulary.pieces(kept), vectors.numpy())
 
 
-def export_word2vec(run: Path, path: Path, say: Say) -> None:
-    """Write the vectors of a run's tokens in word2vec's text format, and say how many; those that
-    have no place in such a file are left out. Packed where the name ends in .gz.
-
-    Raises RunError as `vectors_of_tokens`.
-    """
-    _write(write_word2vec, run, path, say)
-
-
-def export_word2vec_binary(run: Path, path: Path, say: Say) -> None:
-    """The same in word2vec's binary format."""
-    _write(partial(write_word2vec, binary=True), run, path, say)
-
-
-def export_glove(run: Path, path: Path, say: Say) -> None:
-    """The same in GloVe's text format."""
-    _write(write_glove, run, path, say)
-
-
-def _write(write: Callable[..., int], run: Path, path: Path, say: Say) -> None:
-    vectors = vectors_of_tokens(run)
-    n_left_out = write(path, vectors.words, vectors.matrix)
-    say(f"{len(vectors) - n_left_out:,} vectors written to {path}, {n_left_out:,} left out")
+export_word2vec, export_word2vec_binary, export_glove = exporters(vectors_of_tokens)

@@ -1,8 +1,9 @@
 """Files of word vectors: any is opened; word2vec's two formats and GloVe's text are written."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from gzip import GzipFile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
@@ -96,6 +97,22 @@ def write_glove(path: Path, words: Sequence[str], vectors: "Float[NDArray, 'word
     """Write word vectors as GloVe does (Pennington et al. 2014): word2vec's text without its first
     line. As `write_word2vec`."""
     return write_word2vec(path, words, vectors, header=False)
+
+
+def exporters(
+    vectors_of: Callable[[Path], WordVectors],
+) -> Iterator[Callable[[Path, Path, Say], None]]:
+    """What writes the vectors of a run into a file, and says how many, in word2vec's text format,
+    in its binary format and in GloVe's. Each raises as `vectors_of`."""
+
+    def export(run: Path, path: Path, say: Say, *, write: Callable[..., int]) -> None:
+        vectors = vectors_of(run)
+        n_left_out = write(path, vectors.words, vectors.matrix)
+        n = len(vectors) - n_left_out
+        say(f"vectors of {n:,} words written to {path}, {n_left_out:,} left out")
+
+    for write in (write_word2vec, partial(write_word2vec, binary=True), write_glove):
+        yield partial(export, write=write)
 
 
 @contextmanager

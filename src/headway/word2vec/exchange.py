@@ -1,8 +1,6 @@
 """Files of other programs from runs, and runs from them."""
 
 import unicodedata
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,25 +18,11 @@ from headway.operations.shipped import only_writer_of_run, refuse_undecodable
 from headway.runs.settings import Settings
 from headway.runs.train import write_record
 from headway.tokenizers.words import WholeUnit, Words
-from headway.vectors.files import open_vectors, write_glove, write_word2vec
+from headway.vectors.files import exporters, open_vectors
 from headway.word2vec.run_vectors import FIRST, vectors_of_run
 from headway.word2vec.spec import SPEC, next_commands
 
-
-def export(run: Path, path: Path, say: Say, *, write: Callable[..., int]) -> None:
-    """Write the vectors of a run, and say how many; what has no place in such a file is left out.
-    Packed where the name ends in .gz.
-
-    Raises RunError where there is no such run, or it is damaged.
-    """
-    vectors = vectors_of_run(run)
-    left_out = write(path, vectors.words, vectors.matrix)
-    say(f"vectors of {len(vectors) - left_out:,} words written to {path}, {left_out:,} left out")
-
-
-export_word2vec = partial(export, write=write_word2vec)
-export_word2vec_binary = partial(export, write=partial(write_word2vec, binary=True))
-export_glove = partial(export, write=write_glove)
+export_word2vec, export_word2vec_binary, export_glove = exporters(vectors_of_run)
 
 
 def import_vectors(path: Path, out: Path, say: Say, unit: WholeUnit | None = None) -> RunFolder:
