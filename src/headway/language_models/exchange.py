@@ -1,27 +1,23 @@
 """Runs from ARPA files; ARPA files, and files of word vectors, from runs."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import torch
 
-from headway.core.config import Sections
-from headway.core.disk import checksum
 from headway.core.embedding import TokenEmbedding
 from headway.core.errors import RunError
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import SpecialIds
-from headway.core.tensor_files import save_tensors
 from headway.language_models.arpa import Arpa, read_arpa, write_arpa
 from headway.language_models.ngram import Ngram, NgramConfig
 from headway.language_models.spec import SPEC, next_commands_at
 from headway.language_models.texts import COUNTING
 from headway.operations.locks import Say
-from headway.operations.shipped import only_writer_of_run, refuse_undecodable
+from headway.runs.imported import ImportedRun, write_imported
 from headway.runs.loading import open_run
-from headway.runs.settings import Settings
-from headway.runs.train import write_record
 from headway.tokenizers.words import WholeUnit
 from headway.vectors.files import exporters
 from headway.vectors.word_vectors import WordVectors
@@ -34,23 +30,6 @@ REPAIRS = {
 """What is said of what was put right, behind how often."""
 
 
-@dataclass(frozen=True)
-class ImportedFile:
-    """Where a model is from: a `headway.runs.task_spec.Data` without examples."""
-
-    vocabulary: Any
-    checksums: dict[str, str]
-    repaired: dict[str, int]
-
-    def record(self) -> dict[str, Any]:
-        """What data.json says."""
-        return {"imported": self.repaired}
-
-    def save_vocabulary(self, folder: RunFolder) -> None:
-        """tokenizer.json."""
-        self.vocabulary.save(folder.tokenizer)
-
-
 def import_arpa(path: Path, out: Path, say: Say, unit: WholeUnit | None = None) -> RunFolder:
     """Make a finished run of an ARPA file; `unit` as in `read_arpa`.
 
@@ -58,39 +37,31 @@ def import_arpa(path: Path, out: Path, say: Say, unit: WholeUnit | None = None) 
         DataError: the file is no ARPA file, or damaged, or of another unit.
         RunError: `out` is taken.
     """
-    refuse_undecodable(path.absolute())
-    with only_writer_of_run(out, say) as folder:
-        folder.refuse_taken()
-        arpa = read_arpa(path, unit)
-        say(f"unit: {arpa.words.unit}")
-        n_grams = ", ".join(f"{n:,} of {order}" for order, n in enumerate(arpa.n_grams, start=1))
-        say(f"n-grams by their words, four markers among the first: {n_grams}")
-        repaired = {why: n for why, n in arpa.repaired.items() if n}
-        for why, n in repaired.items():
-            say(f"{n:,}: {REPAIRS[why]}")
-        data = ImportedFile(arpa.words, {str(path): checksum(path)}, repaired)
-        write_record(folder, data, None)
-        data.save_vocabulary(folder)
-        settings = Settings.of(_sections(arpa), SPEC)
-        folder.write_settings(settings.sections())
-        save_tensors(arrays(arpa), folder.model)
-        use = "\n".join(next_commands_at(folder.path))
-        folder.write_card(
-            f"# Language model (n-gram), from an ARPA file\n\nN-grams by their words: {n_grams}.\n"
-            f"`{path}` (sha256 {data.checksums[str(path)]})\n\n## Use\n\n```\n{use}\n```\n"
-        )
-        folder.finish(settings.sections())
-    return folder
+    return write_imported(partial(read, unit), path, out, say)
 
 
-def _sections(arpa: Arpa) -> Sections:
+def read(unit: WholeUnit | None, path: Path, place: Path, say: Say) -> ImportedRun:
+    """An ARPA file; see `headway.runs.imported.write_imported`."""
+    arpa = read_arpa(path, unit)
+    say(f"unit: {arpa.words.unit}")
+    n_grams = ", ".join(f"{n:,} of {order}" for order, n in enumerate(arpa.n_grams, start=1))
+    say(f"n-grams by their words, four markers among the first: {n_grams}")
+    repaired = {why: n for why, n in arpa.repaired.items() if n}
+    for why, n in repaired.items():
+        say(f"{n:,}: {REPAIRS[why]}")
     config = NgramConfig(order=len(arpa.orders), smoothing="backoff", n_grams=arpa.n_grams)
     text = {"unit": arpa.words.unit, "segmenter": "none", "vocabulary_size": len(arpa.words)}
-    return {
-        "run": {"task": SPEC.name},
-        "text": text,
-        "model": {"type": "ngram", **asdict(config)},
-    }
+    return ImportedRun(
+        repaired,
+        SPEC,
+        arpa.words,
+        [path],
+        {"text": text, "model": {"type": "ngram", **asdict(config)}},
+        arrays(arpa),
+        "Language model (n-gram), from an ARPA file",
+        next_commands_at(place),
+        about=f"N-grams by their words: {n_grams}",
+    )
 
 
 def arrays(arpa: Arpa) -> dict[str, torch.Tensor]:

@@ -24,8 +24,8 @@ class ImportedRun:
     """All that is written of one, once everything was checked: a `headway.runs.task_spec.Data`
     without examples."""
 
-    kind: str
-    """As `headway import` calls it."""
+    kind: Any
+    """For data.json: as `headway import` calls it, or how often what was put right."""
     spec: TaskSpec
     vocabulary: Any
     files: Sequence[Path]
@@ -36,6 +36,8 @@ class ImportedRun:
     title: str
     use: Sequence[str]
     """Commands, for the card."""
+    about: str = ""
+    """What it is, for the card; else how many sub-words it has."""
 
     @cached_property
     def checksums(self) -> dict[str, str]:
@@ -59,9 +61,10 @@ class ImportedRun:
         """README.md."""
         files = "\n".join(f"- `{name}` (sha256 {sum_})" for name, sum_ in self.checksums.items())
         use = "\n".join(self.use)
+        about = self.about or f"A model of {len(self.vocabulary):,} sub-words"
         return f"""# {self.title}
 
-A model of {len(self.vocabulary):,} sub-words; every setting is in `config.toml`. It was not
+{about}; every setting is in `config.toml`. It was not
 trained here and has not been scored here; its license and its makers are those of the files below.
 
 {files}
@@ -77,8 +80,8 @@ trained here and has not been scored here; its license and its makers are those 
 def write_imported(
     read: Callable[[Path, Path, Say], ImportedRun], model: Path, out: Path, say: Say
 ) -> RunFolder:
-    """Make a finished run of a folder with a model in `transformers`' format. `read` checks all of
-    it, given that folder and where the run will be; nothing is written where that fails.
+    """Make a finished run of a model that lies in a folder, or in a file. `read` checks all of it,
+    given that place and where the run will be; nothing is written where that fails.
 
     Raises:
         DataError: a file is missing or damaged, or they do not go together.
