@@ -22,6 +22,8 @@ from headway.exchange.agreement import Ids
 LEAST_POSITIONS = 2048
 """Rows of a table of positions, at least: CTranslate2 refuses longer texts, and cuts them at 1,024
 unless it is told otherwise."""
+BATCH: dict[str, Any] = {"max_batch_size": 1024, "batch_type": "tokens", "max_input_length": 0}
+"""What a worker reads at a time; inputs are never cut."""
 _ACTIVATIONS = {
     "relu": "RELU", "gelu": "GELU", "gelu_tanh": "GELUTanh", "swish": "SWISH", "swiglu": "SWISH"
 }  # fmt: skip
@@ -205,9 +207,7 @@ class InCTranslate2:
         results = self._translator.score_batch(
             self._spelled(sources),
             self._spelled(targets),
-            max_batch_size=1024,
-            batch_type="tokens",
-            max_input_length=0,
+            **BATCH,
         )
         return [result.log_probs for result in results]
 
@@ -219,9 +219,7 @@ class InCTranslate2:
             max_decoding_length=limit,
             min_decoding_length=0,
             suppress_sequences=[[self._tokens[i]] for i in self._special.unwritten],
-            max_batch_size=1024,
-            batch_type="tokens",
-            max_input_length=0,
+            **BATCH,
         )
         return [[self._ids[token] for token in result.hypotheses[0]] for result in results]
 

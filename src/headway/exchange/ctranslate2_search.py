@@ -29,9 +29,7 @@ from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.decoding.forced import PrefixedDecoder, attention_over
 from headway.engine.shortlist import opened
-
-BATCH: dict[str, Any] = {"max_batch_size": 1024, "batch_type": "tokens", "max_input_length": 0}
-"""What a worker reads at a time; inputs are never cut."""
+from headway.exchange.ctranslate2 import BATCH
 
 PATIENCE = 2
 """With 1, as it has by itself, 4 of 400 texts are worse than ours; with 2 none, a tenth slower."""
