@@ -9,13 +9,15 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, NamedTuple
 
 from headway.core.errors import ConfigError, DataError
-from headway.core.lines import check_file, read_lines, shown
+from headway.core.lines import read_lines, shown
 from headway.labelling.data import LabelledFiles
+from headway.language_models import texts
 from headway.runs.task_spec import Say
 
 SEVERAL = "|"
@@ -236,12 +238,9 @@ def refuse_several(rows: Sequence[LabelledText]) -> None:
             )
 
 
-def refuse_unreadable(sections: Any) -> None:
-    """Raise ConfigError or DataError for a file that cannot be read, before anything else is."""
-    from headway.core.config import build
-
-    files = build(ClassifiedFiles, sections.get("data", {}), section="data")
-    if not files.corpus:
-        raise ConfigError("labels are learned from texts; none is named. Give --corpus F.")
-    for path in (*files.corpus, *files.valid_corpus):
-        check_file(path)
+refuse_unreadable = partial(
+    texts.refuse_unreadable,
+    kind=ClassifiedFiles,
+    none="labels are learned from texts; none is named. Give --corpus F.",
+)
+"""See `headway.language_models.texts.refuse_unreadable`."""

@@ -153,16 +153,18 @@ class Texts:
         self.vocabulary.save(folder.tokenizer)
 
 
-def refuse_unreadable(sections: Sections, kind: type[LanguageData] = LanguageData) -> None:
+def refuse_unreadable(
+    sections: Sections,
+    kind: type = LanguageData,
+    none: str = "a language model is learned from text; none is named. Give --corpus F [F2 ..]: "
+    "one sentence or paragraph a line.",
+) -> None:
     """Raise ConfigError or DataError for a file that cannot be read, before anything else is;
-    `kind` is the dataclass of [data]."""
-    data = build(kind, sections.get("data", {}), section="data")
+    `kind` is the dataclass of [data], `none` what is said where no file is named."""
+    data: Any = build(kind, sections.get("data", {}), section="data")
     if not data.corpus:
-        raise ConfigError(
-            "a language model is learned from text; none is named. Give --corpus F [F2 ..]: one "
-            "sentence or paragraph a line."
-        )
-    for path in (*data.corpus, *data.valid_corpus):
+        raise ConfigError(none)
+    for path in (*data.corpus, *getattr(data, "valid_corpus", ())):
         check_file(path)
         refuse_undecodable(path.absolute())
 

@@ -11,18 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.config import Sections, build
+from headway.core.config import Sections
 from headway.core.disk import checksum
-from headway.core.errors import ConfigError, DataError
-from headway.core.lines import check_file
+from headway.core.errors import DataError
 from headway.core.run_folder import RunFolder
 from headway.core.subword_training import SPECIAL_PIECES
 from headway.core.subwords import MOST_IDS
 from headway.corpora.store import SideEncoder, Store, cached_store
+from headway.language_models import texts
 from headway.language_models.texts import ReadingReport
 from headway.language_models.units import LanguageText, TokenUnit, fitted_unit
 from headway.languages.segmenting import has_marks
-from headway.operations.shipped import refuse_undecodable
 from headway.runs.settings import Settings, absolute_files
 from headway.runs.task_spec import Say, Sizes
 from headway.tokenizers.words import WholeUnit, Words
@@ -110,17 +109,13 @@ class VectorCorpus:
         return found
 
 
-def refuse_unreadable(sections: Sections) -> None:
-    """Raise ConfigError or DataError for a file that cannot be read, before anything else is."""
-    data = build(VectorData, sections.get("data", {}), section="data")
-    if not data.corpus:
-        raise ConfigError(
-            "word vectors are learned from text; none is named. Give --corpus F [F2 ..]: one "
-            "sentence or paragraph a line."
-        )
-    for path in data.corpus:
-        check_file(path)
-        refuse_undecodable(path.absolute())
+refuse_unreadable = partial(
+    texts.refuse_unreadable,
+    kind=VectorData,
+    none="word vectors are learned from text; none is named. Give --corpus F [F2 ..]: one sentence "
+    "or paragraph a line.",
+)
+"""See `headway.language_models.texts.refuse_unreadable`."""
 
 
 def read(settings: Settings, vocabulary: Words | None, say: Say) -> VectorCorpus:
