@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from headway.core.dropout import Dropout
+from headway.core.dropout import Dropout, check_dropout
 from headway.core.embedding import TokenEmbedding
 from headway.core.errors import ConfigError, refuse_below, refuse_beyond
 from headway.nn.encoder import Encoded, Encoder, EncoderConfig
@@ -31,8 +31,7 @@ class EncoderSizes:
         sizes = {name: most for name, most in _SIZES.items() if hasattr(self, name)}
         refuse_below(self, dict.fromkeys(sizes, 1))
         refuse_beyond(self, sizes)
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout is at least 0 and below 1; got {self.dropout}. Try 0.3.")
+        check_dropout(self.dropout, remedy="Try 0.3.")
 
 
 @dataclass(frozen=True)

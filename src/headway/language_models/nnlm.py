@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from headway.core.dropout import Dropout, check_dropout
 from headway.core.embedding import TokenEmbedding
-from headway.core.errors import ConfigError, refuse_beyond
+from headway.core.errors import refuse_below, refuse_beyond
 from headway.core.interfaces import Step
 from headway.language_models.interfaces import Carried, Read, TextModel, prompt
 
@@ -39,9 +39,7 @@ class NnlmConfig:
     """On x and on the hidden layer; not in the paper, which has weight decay."""
 
     def __post_init__(self) -> None:
-        for name, least in (("order", 2), ("d_model", 1), ("d_hidden", 1)):
-            if getattr(self, name) < least:
-                raise ConfigError(f"{name} must be at least {least}; got {getattr(self, name)}.")
+        refuse_below(self, {"order": 2, "d_model": 1, "d_hidden": 1})
         refuse_beyond(self, _MOST)
         check_dropout(self.dropout, remedy="Try 0.1.")
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from headway.core.dropout import check_dropout
 from headway.core.embedding import TokenEmbedding, output_matrix
-from headway.core.errors import ConfigError, refuse_beyond
+from headway.core.errors import ConfigError, refuse_below, refuse_beyond
 from headway.core.interfaces import Step
 from headway.language_models.interfaces import Carried, Read, TextModel, prompt
 from headway.nn.recurrent import Recurrence, RecurrentStack, RecurrentState
@@ -50,9 +50,7 @@ class RecurrentConfig:
     """What the last layer's outputs are multiplied by, in front of the output matrix."""
 
     def __post_init__(self) -> None:
-        for name in ("layers", "d_model"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}. Try 2.")
+        refuse_below(self, dict.fromkeys(_MOST, 1))
         for name, least in (("embedding_scale", 0.0), ("output_scale", 1e-6)):
             value = getattr(self, name)
             if not least <= value <= _LARGEST_SCALE:
