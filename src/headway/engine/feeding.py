@@ -18,7 +18,7 @@ import numpy as np
 from headway.core.hypothesis import Hypothesis, SearchRequest
 from headway.engine.building import Job
 from headway.engine.packing import Packed, aligned
-from headway.engine.translating import ENCODED_ROWS, ENDLESS, SearchJob
+from headway.engine.translating import ENCODED_ROWS, ENDLESS, SearchJob, refuse_other_ids
 
 QUANTUM = 64
 """Steps for which a thread works at one job where another has none."""
@@ -124,8 +124,7 @@ class FedJob(SearchJob):
         n_read = len(ids)
         if not self.fits(n_read, limit):
             raise ValueError("a source or its output is longer than this job has room for")
-        if min(ids) < 0 or max(ids) >= self.packed.n_tokens:
-            raise ValueError(f"ids must be from 0 to {self.packed.n_tokens - 1}")
+        refuse_other_ids(self.packed.n_tokens, ids)
         entry, arrays = self.free.pop(), self.arrays
         arrays["ids"][entry, :n_read] = ids
         arrays["n_read"][entry], arrays["limits"][entry] = n_read, limit

@@ -20,7 +20,7 @@ from headway.core.transformer import Transformer
 from headway.engine.engine import unsupported
 from headway.engine.learner import LearnedModel, PairsStruct, training_library
 from headway.engine.packing import aligned, zeros
-from headway.engine.translating import begins
+from headway.engine.translating import begins, refuse_other_ids
 
 CHUNK_TOKENS = 1024
 """Source and target tokens that a thread has in work, about: so few that they stay near."""
@@ -158,10 +158,7 @@ class PairedBatch:
         fed = np.empty_like(expected)
         fed[1:] = expected[:-1]
         fed[self.target_first[:-1]] = special.decoder_begin
-        n_tokens = len(model.output_weight)
-        for ids in (read, expected, fed[:1]):
-            if ids.min(initial=0) < 0 or ids.max(initial=0) >= n_tokens:
-                raise ValueError(f"ids must be from 0 to {n_tokens - 1}")
+        refuse_other_ids(len(model.output_weight), read, expected, fed[:1])
         if model.padding in read or model.padding in expected:
             raise ValueError(f"a sentence holds no padding, which is {model.padding}")
         self.n_tokens = len(read) + len(expected)

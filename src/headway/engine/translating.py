@@ -96,14 +96,15 @@ class SearchJob:
 
     def __init__(self, packed: Packed, request: SearchRequest, longest: tuple[int, int]) -> None:
         """`longest` source and output, end markers included. Every size is checked here, and ids by
-        `refuse_others`: the engine trusts them. Raises ValueError."""
+        `refuse_other_ids`: the engine trusts them. Raises ValueError."""
         special, settings = request.special, request.settings
         self.packed, self.settings = packed, settings
         if max(longest) > packed.longest:
             raise ValueError(f"positions end at {packed.longest}")
         if settings.rows > packed.engine.most_beam:
             raise ValueError(f"a beam has at most {packed.engine.most_beam} hypotheses")
-        self.refuse_others([special.decoder_begin, special.end, *special.unwritten])
+        markers = [special.decoder_begin, special.end, *special.unwritten]
+        refuse_other_ids(packed.n_tokens, markers)
         want_scores = request.want_scores or settings.method == "beam"
         self.rules = Rules(settings, special.end, torch.tensor([]), want_scores=want_scores)
         self.arrays: dict[str, np.ndarray[Any, Any]] = {
@@ -116,13 +117,6 @@ class SearchJob:
             slots=max(1, ROWS[packed.n_bytes > NEAR_BYTES] // settings.rows),
             longest_source=longest[0], longest_output=longest[1],
         )  # fmt: skip
-
-    def refuse_others(self, *some: Any) -> None:
-        """Raise ValueError where one is no id of the model's."""
-        n_tokens = self.packed.n_tokens
-        for ids in map(np.asarray, some):
-            if ids.min(initial=0) < 0 or ids.max(initial=0) >= n_tokens:
-                raise ValueError(f"ids must be from 0 to {n_tokens - 1}")
 
     def point(self, arrays: dict[str, np.ndarray[Any, Any]]) -> None:
         """Have the job point into these arrays, too, which are kept as long as it is."""
@@ -178,7 +172,7 @@ class SentenceJob(SearchJob):
         super().__init__(packed, request, (int(read.max()), int(written.max()) + 1))
         first, job = begins(read), self.job
         ids = np.fromiter((int(i) for one in sources for i in one), np.int64, int(first[-1]))
-        self.refuse_others(ids, beginning)
+        refuse_other_ids(packed.n_tokens, ids, beginning)
         if len(beginning) > written.min() or {job.end, *request.special.unwritten} & {*beginning}:
             raise ValueError("a beginning is within every limit, and of tokens that are written")
         self.limits, self.n_read = written.tolist(), read.tolist()
@@ -213,7 +207,7 @@ class SentenceJob(SearchJob):
         rising[first[1:-1] - 1] = True  # from the last of a sentence to the first of the next
         if not rising.all() or (tokens == self.job.end).sum() != self.job.n_sentences:
             raise ValueError("tokens that are allowed rise, and the end marker is one of them")
-        self.refuse_others(tokens)
+        refuse_other_ids(self.packed.n_tokens, tokens)
         self.point({"allowed": tokens, "allowed_first": first})
 
     def read(self) -> Iterator[list[Hypothesis]]:
@@ -221,6 +215,13 @@ class SentenceJob(SearchJob):
         looks = "looked" in self.arrays
         for i, (n_read, limit) in enumerate(zip(self.n_read, self.limits, strict=True)):
             yield self.hypotheses(i, n_read, limit, looks)
+
+
+def refuse_other_ids(n_tokens: int, *some: Any) -> None:
+    """Raise ValueError where one is no id of a model that has so many."""
+    for ids in map(np.asarray, some):
+        if ids.min(initial=0) < 0 or ids.max(initial=0) >= n_tokens:
+            raise ValueError(f"ids must be from 0 to {n_tokens - 1}")
 
 
 def begins(sizes: Any) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -1,6 +1,7 @@
 /* The paper's ideas on this model: positions, masks, why the scale is there. */
 
-import { h, svg } from "./dom.js";
+import { h } from "./dom.js";
+import { chart } from "./chart.js";
 import { unpack } from "./data.js";
 import { short } from "./numbers.js";
 import { paint, legend } from "./heat.js";
@@ -13,7 +14,7 @@ export const words = {
     lead: "What the paper argues for, in the numbers of this run.",
     positions: "Positions ({kind})",
     positionsLead: "What is added to the embedding at each position: one row a position, one column a dimension.",
-    similarity: "How alike two positions are, by their distance", distance: "distance in tokens",
+    similarity: "How alike two positions are, by their distance", distance: "distance in tokens", cosine: "mean cosine",
     noPositions: "Nothing is added to the embeddings.",
     attention_knows: "Attention knows distances by itself ({kind}): they act where queries meet keys.",
     recurrence_knows: "Recurrent layers read one token after the other, which is how they know the order.",
@@ -34,7 +35,7 @@ export const words = {
     lead: "论文的论点，用本次训练的数字来看。",
     positions: "位置编码（{kind}）",
     positionsLead: "每个位置加到词向量上的数：一行一个位置，一列一个维度。",
-    similarity: "两个位置的相似度随距离的变化", distance: "距离（词元）",
+    similarity: "两个位置的相似度随距离的变化", distance: "距离（词元）", cosine: "平均余弦",
     noPositions: "词向量上不加任何东西。",
     attention_knows: "注意力自身知道距离（{kind}）：距离在查询与键相遇处起作用。",
     recurrence_knows: "循环层逐个读入词元，由此知道先后。",
@@ -72,27 +73,9 @@ function positions({ kind, table, similarity }, t) {
     h("div", { class: "pair" },
       h("figure", {}, h("figcaption", {}, t("positionsLead")), canvas,
         legend(t("below", { n: short(most) }), t("above", { n: short(most) }), { signed: true })),
-      h("figure", {}, h("figcaption", {}, t("similarity")), curve(similarity, t))),
+      chart({ title: t("similarity"), series: [{ name: t("cosine"), style: "one", points: [...similarity.entries()] }],
+        x: { unit: t("distance") }, y: { unit: t("cosine"), from: 0, to: 1 }, t, width: 360 })),
   ];
-}
-
-/* Cosine over distance; zero has a line of its own. */
-function curve(similarity, t) {
-  const [width, height, left, bottom] = [360, 190, 40, 34];
-  const x = (k) => left + (k / (similarity.length - 1)) * (width - left - 8);
-  const low = Math.min(0, ...similarity);
-  const y = (value) => 8 + ((1 - value) / (1 - low)) * (height - bottom - 8);
-  const line = similarity.map((value, k) => `${x(k).toFixed(1)},${y(value).toFixed(1)}`).join(" ");
-  const ticks = [...new Set([1, 0.5, 0, ...(low < -0.3 ? [-0.5] : [])])].filter((value) => value >= low);
-  return svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img",
-    "aria-label": `${t("similarity")}: ${[0, 1, 2, 4, 8].filter((k) => k < similarity.length)
-      .map((k) => `${k}: ${short(similarity[k])}`).join(", ")}` },
-    ticks.map((value) => [svg("line", { class: "grid", x1: left, x2: width - 8, y1: y(value), y2: y(value) }),
-      svg("text", { x: left - 5, y: y(value) + 4, "text-anchor": "end" }, short(value, 2))]),
-    [0, 16, 32, 48].filter((k) => k < similarity.length).map((k) =>
-      svg("text", { x: x(k), y: height - bottom + 16, "text-anchor": "middle" }, String(k))),
-    svg("text", { x: width - 8, y: height - 3, "text-anchor": "end" }, t("distance")),
-    svg("polyline", { class: "curve", points: line }));
 }
 
 function masks(figures, t) {
