@@ -77,36 +77,28 @@ def shared(
     """
     remaining = enumerate(tasks)
     waiting = deque(islice(remaining, 2 * n_processes))
-    children: list[_Child] = []
-    busy: dict[Any, tuple[int, Task]] = {}
+    pool, n_alive = WorkerPool(lambda one: work(one[1]), n_processes), n_processes
     try:
-        for _ in range(min(n_processes, len(waiting))):
-            children.append(_fork(work, children))
-        for child in children:
-            busy[child.connection] = _give_next(child.connection, waiting)
-        while busy:
-            for connection in wait(list(busy)):
-                answer = _received(connection)  # type: ignore[arg-type]
-                task = busy.pop(connection)
-                if answer is None:
-                    waiting.append(task)
-                    continue
-                result, error = answer
-                if error is not None:
-                    raise error
-                if waiting:
-                    busy[connection] = _give_next(connection, waiting)
-                yield task[0], result
-                waiting.extend(islice(remaining, 1))
+        while n_alive:
+            while waiting and pool.n_busy < n_alive:
+                pool.give(waiting.popleft())
+            if not pool.n_busy:
+                break
+            one, result, error = pool.take()
+            if isinstance(error, WorkerLostError):
+                waiting.append(one)
+                n_alive -= 1
+                continue
+            if error is not None:
+                raise error
+            if waiting:  # given before the caller, who may take a while, has this one
+                pool.give(waiting.popleft())
+            yield one[0], result
+            waiting.extend(islice(remaining, 1))
         for number, last in chain(waiting, remaining):
             yield number, work(last)
     finally:
-        for child in children:
-            child.connection.close()
-            child.process.kill()
-        for child in children:
-            child.process.join()
-            child.process.close()
+        pool.close()
 
 
 class WorkerPool:
@@ -183,13 +175,6 @@ def _fork(work: Callable[[Task], Result], others: Sequence[_Child]) -> _Child:
         process.start()
     there.close()
     return _Child(process, here)
-
-
-def _give_next(connection: Any, waiting: deque[tuple[int, Task]]) -> tuple[int, Task]:
-    number, task = waiting.popleft()
-    with suppress(OSError):  # it has ended: that is noticed where its answer is waited for
-        connection.send(task)
-    return number, task
 
 
 def _received(connection: Connection) -> Any:
