@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from headway.core.attention import MultiHeadAttention
+from headway.core.rows import pad
 from headway.labelling.pooling import shares
 from headway.nn.attention_weights import watched
 from headway.nn.encoder import Encoded
@@ -106,9 +107,8 @@ class LabelReader:
     def read(self, texts: Sequence[TextInWords]) -> Float[Tensor, "texts *places labels"]:
         """Logits as the model gives them."""
         device = next(self.model.parameters()).device
-        longest = max(len(one.ids) for one in texts)
-        rows = [[*one.ids, *[self.padding] * (longest - len(one.ids))] for one in texts]
-        fed = [torch.tensor(rows, device=device)]
+        rows = [np.array(one.ids, np.int64) for one in texts]
+        fed = [torch.from_numpy(pad(rows, self.padding)).to(device)]
         if self.features is not None:
             seen = [torch.from_numpy(self.features(one)) for one in texts]
             fed.append(nn.utils.rnn.pad_sequence(seen, batch_first=True).to(device))

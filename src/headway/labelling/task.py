@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from headway.core.batching import BatchStream, TokenBatches
 from headway.core.dropout import check_dropout
+from headway.core.rows import pad
 from headway.core.subwords import SpecialIds
 from headway.core.training_interfaces import ALONE, Batch, TaskState, Validation
 from headway.operations.time_budget import PlannedTraining
@@ -155,11 +156,7 @@ def lengths(examples: Sequence[Example]) -> NDArray[np.int32]:
 
 def padded(examples: Sequence[Example], padding: int) -> Tensor:
     """The ids of some examples: `[examples, length]`."""
-    longest = max(len(one.input) for one in examples)
-    ids = np.full((len(examples), longest), padding, np.int64)
-    for row, one in zip(ids, examples, strict=True):
-        row[: len(one.input)] = one.input
-    return torch.from_numpy(ids)
+    return torch.from_numpy(pad([one.input for one in examples], padding))
 
 
 def with_unknown(
