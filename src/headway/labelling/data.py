@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from headway.core.disk import checksum
-from headway.core.errors import ConfigError, DataError, refuse_below, refuse_beyond
-from headway.core.lines import shown
+from headway.core.errors import DataError, refuse_below, refuse_beyond
 from headway.core.run_folder import RunFolder
 from headway.labelling.task import Example
+from headway.language_models.texts import refuse_learned
 from headway.language_models.units import (
     LanguageText,
     Unit,
@@ -42,12 +42,7 @@ class LabelledPlaces:
     """Files of labelled examples to validate on; held out of the corpus where there are none."""
 
     def __post_init__(self) -> None:
-        for path in (*self.corpus, *self.valid_corpus):
-            if path in self.corpus and path in self.valid_corpus:
-                raise ConfigError(
-                    "what is validated on must not be learned from; got "
-                    f"{shown(path)} for both. Leave --valid-corpus out to have some held out."
-                )
+        refuse_learned(self.corpus, self.valid_corpus)
 
 
 @dataclass(frozen=True)

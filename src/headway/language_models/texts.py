@@ -50,12 +50,17 @@ class LanguageData:
     """Whether blank lines part documents in the corpus. Filled in."""
 
     def __post_init__(self) -> None:
-        for path in (*self.corpus, *self.valid_corpus):
-            if path in self.corpus and path in self.valid_corpus:
-                raise ConfigError(
-                    "what is validated on must not be learned from; got "
-                    f"{shown(path)} for both. Leave --valid-corpus out to have text held out."
-                )
+        refuse_learned(self.corpus, self.valid_corpus)
+
+
+def refuse_learned(corpus: Sequence[Path], valid_corpus: Sequence[Path]) -> None:
+    """Raise ConfigError for a file that is both learned from and validated on."""
+    for path in valid_corpus:
+        if path in corpus:
+            raise ConfigError(
+                f"what is validated on must not be learned from; got {shown(path)} for both. "
+                "Leave --valid-corpus out to have some of it held out."
+            )
 
 
 @dataclass
