@@ -1,6 +1,6 @@
 /* Attention: every layer and head as a small map; those that are chosen, large. */
 
-import { h, clear, keptFocus, onceNear, roving } from "./dom.js";
+import { h, clear, keptFocus, oneOf, onceNear, roving } from "./dom.js";
 import { inflated } from "./data.js";
 import { colourScale, entries, fedTokens, lines, matrix, paint, shownMap } from "./maps.js";
 
@@ -96,16 +96,12 @@ function drawn(view, context, again) {
 
 function toolbar({ part, t }, again) {
   const change = (values) => { Object.assign(set, values); again(); };
-  const choice = (label, options, current, choose) => h("div", { class: "choose", role: "group", "aria-label": label },
-    options.map(([value, text]) => h("button", {
-      type: "button", "aria-pressed": String(value === current), on: { click: () => choose(value) },
-    }, text)));
   const markers = h("input", { type: "checkbox", checked: set.markers, on: { change: (event) => change({ markers: event.target.checked }) } });
   return h("div", { class: "toolbar" },
-    choice(t("kind"), part.kinds.map(({ kind: one }) => [one, t(one)]), set.kind,
+    oneOf(t("kind"), part.kinds.map(({ kind: one }) => [one, t(one)]), set.kind,
       (one) => change({ kind: one, layer: null, head: null, held: null })),
-    choice(t("unit"), [[true, t("word")], [false, t("piece")]], set.words, (value) => change({ words: value })),
-    choice(t("form"), [["matrix", t("matrix")], ["lines", t("lines")]], set.form, (form) => change({ form })),
+    oneOf(t("unit"), [[true, t("word")], [false, t("piece")]], set.words, (value) => change({ words: value })),
+    oneOf(t("form"), [["matrix", t("matrix")], ["lines", t("lines")]], set.form, (form) => change({ form })),
     h("label", {}, markers, " ", t("markers")));
 }
 

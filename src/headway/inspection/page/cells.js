@@ -1,6 +1,6 @@
 /* One cell, every number: from the vectors that go in to what comes out of the layer. */
 
-import { h, clear, keptFocus, roving } from "./dom.js";
+import { h, clear, keptFocus, oneOf, roving } from "./dom.js";
 import { unpack } from "./data.js";
 import { percent, short } from "./numbers.js";
 import { entries, fedTokens, labelled, paint } from "./maps.js";
@@ -130,15 +130,12 @@ function choosers({ kind, layer, head, row, column, get, at, go, names, context,
     go(next.kind === kind ? next : { ...next, row: 0, column: 0, head: 0 });
   };
   const tokens = (all) => all.map(({ label }, k) => [String(k), `${k}  ${label.slice(0, 40)}`]);
-  const forms = [[false, t("bars")], [true, t("digits")]].map(([value, text]) => h("button", {
-    type: "button", "aria-pressed": String(set.numbers === value), on: { click: () => { set.numbers = value; show(); } },
-  }, text));
   return h("div", { class: "toolbar" },
     choice(t("attention"), options.map(named), `${kind.split(".")[0]}.${layer}.${kind.split(".")[1]}`, move),
     nHeads > 1 && choice(t("head"), [...Array(nHeads).keys()].map((k) => [String(k), String(k)]), head, (value) => go({ head: Number(value) })),
     choice(t("looks"), tokens(names.rows), row, (value) => go({ row: Number(value) })),
     choice(t("at"), tokens(names.columns), column, (value) => go({ column: Number(value) })),
-    h("div", { class: "choose", role: "group", "aria-label": t("form") }, forms));
+    oneOf(t("form"), [[false, t("bars")], [true, t("digits")]], set.numbers, (value) => { set.numbers = value; show(); }));
 }
 
 function card(here, title, lead, steps, ...content) {

@@ -28,6 +28,13 @@ function filled(element, attributes, children) {
   return element;
 }
 
+/* Buttons in a row, one of which is pressed; `options` are [value, text]. */
+export function oneOf(label, options, current, choose) {
+  return h("div", { class: "choose", role: "group", "aria-label": label }, options.map(([value, text]) => h("button", {
+    type: "button", "aria-pressed": String(value === current), on: { click: () => choose(value) },
+  }, text)));
+}
+
 /* Takes away what is in an element, but for what `keep` leaves out. */
 export function clear(element, drop = () => true) {
   for (const child of [...element.childNodes]) {

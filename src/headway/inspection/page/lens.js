@@ -1,6 +1,6 @@
 /* What each layer would already write. */
 
-import { h, clear, keptFocus } from "./dom.js";
+import { h, clear, keptFocus, oneOf } from "./dom.js";
 import { unpack } from "./data.js";
 import { percent } from "./numbers.js";
 
@@ -56,10 +56,8 @@ function guesses(held, right, t) {
       h("tbody", {}, [...Array(nLayers).keys()].map((k) => h("tr", {}, h("th", { scope: "row" }, layerName(k)), [...Array(n).keys()].map((i) => cell(k, i))))),
       h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, t("final")), right.map((piece) => h("td", {}, piece)))));
     steer(table);
-    const forms = [[false, t("guess")], [true, t("rank")]].map(([ranks, text]) => h("button", {
-      type: "button", "aria-pressed": String(set.ranks === ranks), on: { click: () => { set.ranks = ranks; show(); } },
-    }, text));
-    box.append(h("div", { class: "toolbar" }, h("div", { class: "choose", role: "group", "aria-label": t("show") }, forms),
+    const forms = oneOf(t("show"), [[false, t("guess")], [true, t("rank")]], set.ranks, (ranks) => { set.ranks = ranks; show(); });
+    box.append(h("div", { class: "toolbar" }, forms,
       h("span", { class: "soft" }, t("guessScale"))), readout, h("div", { class: "scroll" }, table));
     focusAgain();
   };

@@ -26,7 +26,7 @@
    and what must be computed is set by the object model (h's `style`); handlers are added by h's
    `on`; all that a mouse can do a keyboard can. Numbers are written by numbers.js. */
 
-import { h, clear, onceNear } from "./dom.js";
+import { h, clear, oneOf, onceNear } from "./dom.js";
 import { whole } from "./numbers.js";
 import { speak, LANGUAGES } from "./words.js";
 import { connect } from "./live.js";
@@ -102,18 +102,11 @@ function bar(t) {
   return h("header", { class: "bar" },
     h("h1", {}, h("span", { class: "brand" }, "headway"), " ", h("span", { class: "run" }, page.run.name)),
     h("div", { class: "tools" },
-      chooser(t("language"), LANGUAGES, preferences.language, (name) => prefer({ language: name }),
-        (name) => LANGUAGES[name].name),
-      chooser(t("theme"), { auto: 1, light: 1, dark: 1 }, preferences.theme,
-        (name) => prefer({ theme: name }), (name) => t(name))),
+      oneOf(t("language"), Object.entries(LANGUAGES).map(([tag, { name }]) => [tag, name]), preferences.language,
+        (language) => prefer({ language })),
+      oneOf(t("theme"), ["auto", "light", "dark"].map((name) => [name, t(name)]), preferences.theme,
+        (theme) => prefer({ theme }))),
     sentences(t), live);
-}
-
-function chooser(label, options, current, choose, named) {
-  return h("div", { class: "choose", role: "group", "aria-label": label },
-    Object.keys(options).map((name) => h("button", {
-      type: "button", "aria-pressed": String(name === current), on: { click: () => choose(name) },
-    }, named(name))));
 }
 
 function sentences(t) {
