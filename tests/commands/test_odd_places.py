@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from everyday_run import command
 
+from headway.tasks import TASKS
+
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux"),
     pytest.mark.usefixtures("torch_settings_restored"),
@@ -56,6 +58,20 @@ def test_a_run_whose_settings_could_not_name_its_files_is_refused_before_anythin
     assert b"Rename it." in ran.stderr
     assert {path.name for path in place.iterdir()} == {f"{LATIN}.en", f"{LATIN}.zh", LATIN}
     assert list(own_cache.iterdir()) == []
+
+
+@pytest.mark.parametrize("task", [task for task in TASKS if task != "translation"])
+def test_no_task_learns_from_a_corpus_of_such_a_name(
+    task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if task == "images":
+        Path(LATIN).mkdir()
+    else:
+        Path(LATIN).write_text("fine\tO\n", encoding="utf-8")
+    refused = command("train", "--task", task, "--corpus", LATIN, "--out", "run")
+    assert refused.status == 2, refused.err
+    assert "has a name in UTF-8; got " in refused.err
 
 
 def test_such_a_file_is_translated_scored_and_examined(place: Path, everyday_run: Path) -> None:

@@ -31,6 +31,7 @@ from headway.labelling.data import LabelledData, LabelledPlaces, held_out, say_r
 from headway.labelling.labeller import Labeller
 from headway.labelling.pooling import PoolingHead
 from headway.labelling.task import Example, ExamplesTask, Tensors
+from headway.operations.shipped import refuse_undecodable
 from headway.runs.settings import Settings, absolute_files
 from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, validated
 
@@ -65,6 +66,7 @@ def read(settings: Settings, known: Classes | Any | None, say: Say) -> LabelledD
     files: PictureFiles = settings.data
     if not files.corpus:
         raise ConfigError("classes are learned from pictures; none are named. Give --corpus DIR.")
+    refuse_undecodable(*(place.absolute() for place in (*files.corpus, *files.valid_corpus)))
     sources, beside = (
         [labelled_source(place, say) for place in some]
         for some in (files.corpus, files.valid_corpus)

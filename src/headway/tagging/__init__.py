@@ -2,6 +2,7 @@
 
 VERBS = {
     "train": "headway.tagging.spec:SPEC",
+    "files": "headway.tagging.reading:refuse_unreadable",
     "predict lines": "headway.tagging.predicting:WordTagger",
     "evaluate": "headway.commands.labelling:evaluate_labelled",
     "evaluate labels": "headway.tagging.predicting:evaluated",

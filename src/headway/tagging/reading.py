@@ -4,12 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from textwrap import shorten
 from typing import Any
 
-from headway.core.errors import ConfigError, DataError
+from headway.core.errors import DataError
 from headway.labelling.data import (
     LabelledData,
+    LabelledFiles,
     checksums_of,
     held_out,
     say_repeated,
@@ -17,6 +19,7 @@ from headway.labelling.data import (
     tokens_of,
 )
 from headway.labelling.vocabulary import LabelledVocabulary
+from headway.language_models import texts
 from headway.languages.scripts import UNSPACED_SCRIPTS
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
@@ -25,14 +28,18 @@ from headway.tagging.pieces import TokenPieces
 from headway.tagging.schemes import LEARNED, OUTSIDE, SCHEMES, scheme_of, spans_of, tags_of
 from headway.tagging.schemes import n_violations as violated
 
+refuse_unreadable = partial(
+    texts.refuse_unreadable,
+    kind=LabelledFiles,
+    none="tags are learned from tagged sentences; none are named: --corpus F.",
+)
+"""See `headway.language_models.texts.refuse_unreadable`."""
 _HAN_OR_KANA = re.compile(f"[{UNSPACED_SCRIPTS['HAN']}{UNSPACED_SCRIPTS['KANA']}]+")
 
 
 def read(settings: Settings, known: LabelledVocabulary | Any | None, say: Say) -> LabelledData:
     """Files to examples; `known` is the vocabulary of a run that this one begins with."""
     files, seed = settings.data, settings.runtime.seed
-    if not files.corpus:
-        raise ConfigError("tags are learned from tagged sentences; none are named: --corpus F.")
     rows, valid = read_tagged(files.corpus), read_tagged(files.valid_corpus)
     scheme, n = scheme_of(one.tags for one in (*rows, *valid)), len(rows)
     how = "no scheme of spans, each stands by itself (scored by accuracy)"
@@ -128,6 +135,6 @@ def _learned_tokens(
         say("unit: characters, as the tokens are")
     elif text.unit in ("auto", "subwords"):
         say("of a token in several sub-words the first is tagged")
-    texts = [(" " if with_spaces else "").join(one.tokens) for one in train]
-    found, facts = tokens_of(text, settings.model_type, texts, settings.runtime.seed, say)
+    joined = [(" " if with_spaces else "").join(one.tokens) for one in train]
+    found, facts = tokens_of(text, settings.model_type, joined, settings.runtime.seed, say)
     return found, dict(facts)
