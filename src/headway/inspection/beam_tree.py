@@ -60,11 +60,7 @@ class Tree:
 
     def path(self, place: int) -> list[int]:
         """The places of a hypothesis's nodes, first token first."""
-        places = []
-        while place != ROOT:
-            places.append(place)
-            place = self.nodes[place].parent
-        return places[::-1]
+        return path_of(self.nodes, place)
 
     def ids(self, place: int) -> list[int]:
         """A hypothesis's tokens, without the end marker."""
@@ -81,6 +77,15 @@ class Tree:
                 break
             places.append(place)
         return places
+
+
+def path_of(nodes: Sequence[Node], place: int) -> list[int]:
+    """The places of a hypothesis's nodes, first token first."""
+    places = []
+    while place != ROOT:
+        places.append(place)
+        place = nodes[place].parent
+    return places[::-1]
 
 
 @torch.no_grad()
@@ -148,17 +153,10 @@ class _Notes:
         rank = 1 + int((sums > sums[at]).sum() + (sums[:at] == sums[at]).sum())
         total = log_prob + (self.nodes[parent].total if parent != ROOT else 0.0)
         if fate == "kept" and token == self.end:
-            fate, total = "finished", sum([*self._log_probs(parent), log_prob])  # as search adds
+            before = [self.nodes[one].log_prob for one in path_of(self.nodes, parent)]
+            fate, total = "finished", sum([*before, log_prob])  # as search adds
         self.nodes.append(Node(parent, self.n_steps, token, log_prob, total, rank, fate))
         return len(self.nodes) - 1
-
-    def _log_probs(self, place: int) -> list[float]:
-        """Of a hypothesis's tokens, first token first."""
-        found = []
-        while place != ROOT:
-            found.append(self.nodes[place].log_prob)
-            place = self.nodes[place].parent
-        return found[::-1]
 
     def read(self) -> list[Node]:
         """All nodes, once the search has ended: what it last kept is then open."""
