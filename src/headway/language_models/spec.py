@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from headway.core.config import Sections, merge
+from headway.core.config import Sections
 from headway.core.errors import ConfigError
 from headway.core.runtime import Runtime
 from headway.core.subwords import SpecialIds
@@ -20,14 +20,7 @@ from headway.language_models.task import LanguageTask, LanguageTraining
 from headway.language_models.units import BY_LETTERS, LanguageText
 from headway.runs.gradient import GRADIENT
 from headway.runs.loading import copied, open_run
-from headway.runs.parent import (
-    FREE_OF_MODEL,
-    Parent,
-    refuse_contradictions,
-    refuse_other_type,
-    shape_of_parent,
-    tuned_rate,
-)
+from headway.runs.parent import FREE_OF_MODEL, Parent, on_parent, tuned_rate
 from headway.runs.settings import Settings
 from headway.runs.task_spec import (
     CardWords,
@@ -143,16 +136,12 @@ def inherited(parent: Parent, given: Sections, say: Say) -> Sections:
     So the score before the first update is the parent's own. Raises ConfigError for another type of
     model, or other tokens.
     """
-    before = Settings.of_run(parent.folder, SPEC)
-    refuse_other_type(parent, before, given)
-    stored = before.sections()
+    stored = parent.settings.sections()
     training = {key: stored["training"][key] for key in INHERITED_TRAINING}
-    base = {"text": stored["text"], "training": {**training, "learning_rate": tuned_rate(before)}}
-    sections = merge(base, shape_of_parent(parent, given))
-    now = Settings.of(sections, SPEC).sections()
+    rate = tuned_rate(parent.settings)
+    base = {"text": stored["text"], "training": {**training, "learning_rate": rate}}
     free = {"text": {"sample_lines"}, "model": FREE_OF_MODEL}
-    refuse_contradictions(parent, stored, now, free)
-    return sections
+    return on_parent(parent, given, base, free)
 
 
 # -- the model card ---------------------------------------------------------------------------

@@ -199,9 +199,20 @@ def refuse_contradictions(
                 )
 
 
-def shape_of_parent(parent: Parent, given: Sections) -> Sections:
-    """The parent's [model], but for what was set."""
-    return merge({"model": upgraded(parent.folder.settings()).get("model", {})}, given)
+def on_parent(
+    parent: Parent, given: Sections, base: Sections, free: Mapping[str, Container[str]]
+) -> Sections:
+    """What was set, on top of the [model] of a parent of the same task, and of `base`.
+
+    Raises ConfigError for another type of model, and as `refuse_contradictions`.
+    """
+    assert parent.spec
+    refuse_other_type(parent, parent.settings, given)
+    shape = upgraded(parent.folder.settings()).get("model", {})
+    sections = merge(base, {"model": shape}, given)
+    now = Settings.of(sections, parent.spec).sections()
+    refuse_contradictions(parent, parent.settings.sections(), now, free)
+    return sections
 
 
 def inherited(spec: TaskSpec, parent: Parent, given: Sections, say: Say) -> Sections:

@@ -3,15 +3,9 @@
 from functools import partial
 from pathlib import Path
 
-from headway.core.config import Sections, merge
+from headway.core.config import Sections
 from headway.core.errors import command
-from headway.runs.parent import (
-    Parent,
-    refuse_contradictions,
-    refuse_other_type,
-    shape_of_parent,
-)
-from headway.runs.settings import Settings
+from headway.runs.parent import Parent, on_parent
 from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, built_from
 from headway.vectors.chance import chance
 from headway.vectors.word_vectors import WordVectors
@@ -36,13 +30,8 @@ def inherited(parent: Parent, given: Sections, say: Say) -> Sections:
 
     Raises ConfigError where another type of model, objective, size, or other words are asked for.
     """
-    before = Settings.of_run(parent.folder, SPEC)
-    refuse_other_type(parent, before, given)
-    stored = before.sections()
-    sections = merge({"text": stored["text"]}, shape_of_parent(parent, given))
-    now = Settings.of(sections, SPEC).sections()
-    refuse_contradictions(parent, stored, now, {"text": {"min_count"}, "model": FREE_OF_MODEL})
-    return sections
+    base: Sections = {"text": parent.settings.sections()["text"]}
+    return on_parent(parent, given, base, {"text": {"min_count"}, "model": FREE_OF_MODEL})
 
 
 # -- the model card ---------------------------------------------------------------------------
