@@ -4,7 +4,9 @@ import gc
 import getpass
 import itertools
 import os
+import sys
 import tempfile
+import typing
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +20,9 @@ from shape_checks import SHAPED
 # Before anything imports headway: annotations such as Float[Tensor, "batch length"] are checked.
 # Of files that have none mypy's checks must do: others cost the suite half of its time.
 install_import_hook([f"headway.{name}" for name in SHAPED], "shape_checks.checked")
+
+if sys.version_info >= (3, 12):  # whose isinstance does not find what torch keeps: parameters
+    typing._lazy_load_getattr_static = lambda: getattr  # as before
 
 NUMBERS = itertools.count()
 # Where several processes share the tests, each has one thread.
@@ -90,6 +95,16 @@ def torch_settings() -> Iterator[None]:
 def torch_settings_restored() -> Iterator[None]:
     """For tests that call `runtime.start`, which sets torch up for the whole process."""
     with torch_settings():
+        yield
+
+
+@pytest.fixture(scope="module")
+def without_a_gpu() -> Iterator[None]:
+    """For what a GPU rounds otherwise (TF32), and for processes: of forked ones none can use what
+    this one has used, and one GPU is not for two."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CUDA_VISIBLE_DEVICES", "")
+        patch.setattr(torch.cuda, "is_available", lambda: False)
         yield
 
 

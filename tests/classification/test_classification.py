@@ -212,6 +212,7 @@ def test_the_name_of_a_file_that_is_not_there_is_no_text(run, name):
     assert command("predict", str(run), f"ship and {name}").status == 0
 
 
+@pytest.mark.usefixtures("without_a_gpu")
 @pytest.mark.parametrize("labelled_too", [True, False])
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.csv.gz"])
 def test_of_files_with_columns_the_texts_alone_are_read(run, tmp_path, name, labelled_too):

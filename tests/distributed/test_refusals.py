@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 from everyday_run import FLAGS, command, write_corpus
 from several_processes import command_by_processes
 
@@ -74,6 +75,22 @@ def test_what_is_counted_is_refused_before_a_run_is_written(tmp_path: Path) -> N
     assert said in Path(f"{log}.0").read_text(encoding="utf-8")
     assert Path(f"{log}.1").read_text(encoding="utf-8") == ""
     assert not out.exists()
+
+
+@pytest.mark.parametrize("device", ["auto", "cpu"])
+def test_a_gpu_is_not_for_two_processes_but_its_machine_is(tmp_path: Path, device: str) -> None:
+    def before(rank: int) -> None:
+        torch.cuda.is_available = lambda: True
+        torch.cuda.device_count = lambda: 1
+        torch.cuda.get_device_name = lambda: "a pretended one"
+
+    log, out = tmp_path / "said", tmp_path / "run"
+    asked = [*words(tmp_path), f"--runtime.device={device}"]
+    expected = [0, 0] if device == "cpu" else [2, None]
+    assert command_by_processes(2, asked, log, before) == expected
+    said = "each process needs a GPU; this machine has 1 for 2 processes. Start fewer, or add"
+    assert (said in Path(f"{log}.0").read_text(encoding="utf-8")) == (device == "auto")
+    assert out.exists() == (device == "cpu")
 
 
 @pytest.mark.parametrize("n", ["0", "-2", "2000"])

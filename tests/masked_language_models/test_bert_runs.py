@@ -314,6 +314,7 @@ def test_a_roberta_that_differs_from_its_vocabulary_or_head_is_refused(tmp_path,
         import_roberta(tmp_path / "m", tmp_path / "run", silent)
 
 
+@pytest.mark.usefixtures("without_a_gpu")
 def test_words_are_told_and_embedded_from_the_command_line(bert, model, tmp_path):
     run = str(tmp_path / "run")
     finished = command("import", "bert", str(bert), "--out", run)

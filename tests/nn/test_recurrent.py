@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from headway.nn.recurrent import CELLS, RecurrentLayer, RecurrentStack, RecurrentState
+from headway.nn.recurrent import CELLS, RecurrentLayer, RecurrentStack, RecurrentState, in_one_piece
 
 TORCHS = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
 KINDS = list(CELLS)
@@ -57,6 +57,32 @@ def test_the_equation_and_the_kernel_equal_torchs_module_in_value_and_gradient(k
     torch.testing.assert_close(
         found_gradients[n:], [weight_ih, bias_ih, weight_hh, bias_hh], rtol=1e-4, atol=1e-4
     )
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("kind", KINDS)
+def test_on_a_gpu_it_is_the_same_and_cudnn_has_nothing_to_say(kind, dtype, recwarn):
+    layer = RecurrentLayer(kind, 6, 4)
+    x, before = torch.randn(3, 5, 6), tuple(torch.zeros(3, 4) for _ in CELLS[kind].remembers)
+    expected, _ = by_the_equation(layer, x, before)
+    on_card = layer.to("cuda", dtype)
+    found, _ = on_card(x.to("cuda", dtype), tuple(part.to("cuda", dtype) for part in before))
+    torch.testing.assert_close(found.float().cpu(), expected, rtol=0, atol=2e-2)
+    found.sum().backward()
+    assert on_card.from_hidden.weight.grad.any()
+    assert not [*recwarn]
+
+
+def test_weights_in_one_piece_lie_side_by_side_and_learn_as_before():
+    weights = tuple(torch.randn(shape, requires_grad=True) for shape in ((4, 3), (4, 2), (4,)))
+    pieces = in_one_piece(weights)
+    for piece, weight in zip(pieces, weights, strict=True):
+        assert torch.equal(piece, weight)
+    ends = [piece.data_ptr() + piece.nbytes for piece in pieces]
+    assert [piece.data_ptr() for piece in pieces[1:]] == ends[:-1]
+    found = torch.autograd.grad(sum((piece**2).sum() for piece in pieces), weights)
+    torch.testing.assert_close(found, tuple(2 * weight for weight in weights))
 
 
 def test_an_elman_step_by_hand():

@@ -58,6 +58,7 @@ def test_native_refuses_other_tasks(tmp_path):
     assert "it trains translators alone. Use --runtime.engine auto." in refused.err
 
 
+@pytest.mark.usefixtures("without_a_gpu")
 @pytest.mark.filterwarnings("ignore:.*stderr.log|.*stdout.log")  # torch leaves them open
 def test_two_processes_learn_what_one_learns(tmp_path):
     files, flags = write_corpus(tmp_path), [*FP32, "--model.dropout=0"]

@@ -115,7 +115,7 @@ def test_the_language_of_a_file_is_found_from_its_text(client: TestClient) -> No
         ("a.txt", b"\xff\xfe\x00", "UTF-8"),
         ("a.txt", b"x\n" * 50_001, "50,000 lines"),
         ("a.json", b'{"n": 1}', "nothing to translate"),
-        ("a.json", b"[" * 5_000, "too deep"),
+        ("a.json", b"[" * 200_000, "too deep"),
         ("a.json", b"{", "document.json"),
         ("a.xlf", b"<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "document.xlf"),
         ("a.po", b'msgid "x"\nmsgstr "y"\n', "nothing to translate"),

@@ -38,6 +38,7 @@ def test_on_a_gpu_the_time_on_the_clock_is_read():
     assert sweep._replace(device="cuda").clock == "wall_s"
 
 
+@pytest.mark.usefixtures("without_a_gpu")
 def test_the_peak_is_what_is_held_at_once():
     def run():
         first = torch.ones(1000)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from torch.distributed import TCPStore
 
@@ -22,6 +23,10 @@ def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 300.0) -> 
 
     All are gone at the end. Raises AssertionError where one was not done in time.
     """
+    if torch.cuda.is_initialized():
+        pytest.skip(
+            "no process can be forked from one that used a GPU: run tests/distributed alone"
+        )
     fork = multiprocessing.get_context("fork")
     pipes = [fork.Pipe() for _ in range(n)]
 

@@ -39,10 +39,10 @@ def test_what_is_asked_are_the_marginals_of_the_chain(folder):
     n_tags = len(inspected.labels)
     starts = [places[0] for places in text.places]
     emissions = reader.read([text])[:, starts]
-    there = torch.ones(1, len(starts), dtype=torch.bool)
+    there = torch.ones(1, len(starts), dtype=torch.bool, device=emissions.device)
     total = dict.fromkeys(range(n_tags), 0.0)
     for tags in product(range(n_tags), repeat=len(starts)):
-        score = model.chain.score(emissions, torch.tensor([tags]), there)
+        score = model.chain.score(emissions, there.new_tensor([tags], dtype=torch.long), there)
         total[tags[text.asked]] += score.double().exp().item()
     wanted = [one / sum(total.values()) for one in total.values()]
     assert reader.probs([text])[0].tolist() == pytest.approx(wanted, abs=1e-4)

@@ -13,11 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from headway.core.config import Sections, merge
 from headway.core.disk import checksum
 from headway.core.errors import ConfigError, HeadwayError, RunError, StoppedError
 from headway.core.run_folder import RunFolder
-from headway.core.runtime import set_threads
+from headway.core.runtime import RuntimeSettings, chosen_device, set_threads
 from headway.distributed.trainer import DistributedTrainer, LearnedError
 from headway.distributed.world import ProcessGroup
 from headway.runs import train as alone
@@ -38,7 +40,7 @@ def train(spec: TaskSpec, request: Request, say: Say) -> RunFolder:
                 "What torchrun's --max-restarts starts again goes on by --resume; it is not given. "
                 "Add it: where --out is empty, a run begins."
             )
-        refuse_other_learners(spec, request)
+        refuse_other_learners(spec, request, world)
         again = request.resume and request.folder.config.exists()
         if not again:
             request.folder.refuse_taken()
@@ -126,15 +128,22 @@ REMEDIES = {
 }
 
 
-def refuse_other_learners(spec: TaskSpec, request: Request) -> None:
-    """Raise ConfigError for what is not learned by gradient."""
+def refuse_other_learners(spec: TaskSpec, request: Request, world: ProcessGroup) -> None:
+    """Raise ConfigError for what is not learned by gradient, or by more processes than GPUs."""
     given = request.sections
     below = preset(spec, request.preset, given) if request.preset else Sections()
     stored = request.folder.settings() if request.folder.config.exists() else Sections()
-    model_type = type_of(spec, merge(below, stored, given))
+    told = merge(below, stored, given)
+    model_type = type_of(spec, told)
     if spec.task is None or model_type in spec.counted:
         raise ConfigError(
             f"several processes share what is learned by gradient; {spec.name} by {model_type} is "
             "not. Leave torchrun and --processes out: it uses the threads of this machine by "
             "itself."
+        )
+    runtime = RuntimeSettings(device=told.get("runtime", {}).get("device", "auto"))
+    if chosen_device(runtime).type == "cuda" and not world.on_gpus:
+        raise ConfigError(
+            f"each process needs a GPU; this machine has {torch.cuda.device_count()} for "
+            f"{world.local_size} processes. Start fewer, or add --runtime.device cpu."
         )

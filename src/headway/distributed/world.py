@@ -32,21 +32,21 @@ class ProcessGroup(World):
     """
 
     def __init__(self) -> None:
-        on_gpu = torch.cuda.is_available()
-        if on_gpu:
-            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
         self.rank, self.size = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE"))
+        self.local_size = int(os.environ.get("LOCAL_WORLD_SIZE", str(self.size)))
+        self.on_gpus = torch.cuda.is_available() and torch.cuda.device_count() >= self.local_size
+        if self.on_gpus:
+            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
         self.store, everyone = joined(self.rank, self.size)
         self.watch = Watch(self.store, self.rank, everyone)
         with self.watch.in_collective():
             dist.init_process_group(
-                "cpu:gloo,cuda:nccl" if on_gpu else "gloo",
+                "cpu:gloo,cuda:nccl" if self.on_gpus else "gloo",
                 store=dist.PrefixStore("collectives", self.store),
                 rank=self.rank,
                 world_size=self.size,
                 timeout=FOR_EVER,
             )
-        self.local_size = int(os.environ.get("LOCAL_WORLD_SIZE", str(self.size)))
 
     def divided(
         self, work: Callable[[Sequence[Item]], Sequence[Result]], items: Sequence[Item]

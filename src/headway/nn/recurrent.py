@@ -82,6 +82,13 @@ CELLS: dict[Recurrence, Cell] = {
 }
 
 
+def in_one_piece(weights: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """The same, side by side in memory: cuDNN wants them so, else it warns and copies them."""
+    flat = torch.cat([weight.flatten() for weight in weights])
+    pieces = flat.split([weight.numel() for weight in weights])
+    return tuple(piece.view_as(weight) for piece, weight in zip(pieces, weights, strict=True))
+
+
 class RecurrentLayer(nn.Module):
     """Reads a sequence from left to right."""
 
@@ -118,7 +125,8 @@ class RecurrentLayer(nn.Module):
     ) -> tuple[Float[Tensor, "batch length d_model"], Memory]:
         """All steps, by the kernel; with the outputs, what is remembered after the last one."""
         given, back = self.from_input, self.from_hidden
-        weights = (given.weight, back.weight, given.bias, back.bias)
+        own = (given.weight, back.weight, given.bias, back.bias)
+        weights = in_one_piece(own) if x.is_cuda else own
         past = [tensor[None].contiguous() for tensor in before]
         state: Any = past if len(past) > 1 else past[0]
         found = self.cell.kernel(x, state, weights, True, 1, 0.0, self.training, False, True)

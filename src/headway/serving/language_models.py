@@ -192,11 +192,11 @@ class ServedLanguageModel:
         import torch
 
         from headway.core.embedding import project
-        from headway.language_models.interfaces import NeuralLanguageModel
+        from headway.language_models.interfaces import TextModel
 
         trained, window, n = self.model, self.model.window, len(fed)
         model, ids = trained.scorer.model, torch.tensor([fed], device=trained.device)
-        if not isinstance(model, NeuralLanguageModel):
+        if not isinstance(model, TextModel):
             state = trained.decoder.start(None, ids[:, :0])
             for place in range(n):
                 step = trained.decoder.step(state, ids[:, place])
