@@ -21,7 +21,7 @@ from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.engine import building, compiling, levels, translating
 from headway.engine.compiling import sources_of
-from headway.engine.packing import Packed
+from headway.engine.packing import MOST_STEPS, Packed
 from headway.engine.translating import shared, translate
 
 SUPPORT = Path(__file__).parent.parent / "support"
@@ -65,13 +65,13 @@ def test_batch_mates_and_threads_change_no_bit(
     assert all_of(packed, sources) == together
 
 
-def in_bf16(numbers: Tensor) -> Tensor:
+def in_bf16(numbers: Tensor, most: int) -> Tensor:
     return numbers.bfloat16().float()
 
 
-def in_int8(numbers: Tensor) -> Tensor:
-    """Each row in 127 steps."""
-    step = numbers.abs().amax(-1, keepdim=True) / 127
+def in_int8(numbers: Tensor, most: int) -> Tensor:
+    """Each row in so many steps."""
+    step = numbers.abs().amax(-1, keepdim=True) / most
     return torch.where(step > 0, (numbers / step).round() * step, 0.0)
 
 
@@ -97,7 +97,7 @@ def test_every_activation_gives_the_log_probabilities_of_torch(activation: Activ
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_fewer_bits_find_what_torch_finds_by_products_of_rounded_numbers(
     precision: ProductPrecision,
-    rounded: Callable[[Tensor], Tensor],
+    rounded: Callable[[Tensor, int], Tensor],
     norm: Literal["post", "pre"],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -116,7 +116,9 @@ def test_fewer_bits_find_what_torch_finds_by_products_of_rounded_numbers(
     )
     linear = functional.linear
     monkeypatch.setattr(
-        functional, "linear", lambda x, weight, *bias: linear(rounded(x), rounded(weight), *bias)
+        functional,
+        "linear",
+        lambda x, weight, *bias: linear(rounded(x, 127), rounded(weight, MOST_STEPS), *bias),
     )
     how = DecodingSettings(beam=4, n_best=3, max_extra_length=4)
     theirs = decode_all(model, read, SearchRequest(SpecialIds(), how, torch.device("cpu")))

@@ -31,8 +31,9 @@ MOST_POSITIONS = 4096
 """Of the sinusoids' table, which has no end of its own."""
 MOST_TOKENS = 1 << 20
 """Of a text, where positions do not end: so no size in the engine is beyond its integers."""
-MOST_STEPS = 127
-"""An int8 is a whole number of steps from -127 to 127."""
+MOST_STEPS = 64
+"""A weight in int8 is a whole number of steps from -64 to 64, so that two products with bytes up to
+255 can be added in 16 bits, as processors without VNNI do."""
 LONGEST_SUM = 1 << 17
 """So many products of two int8 fit an int32."""
 LINE = 64
@@ -66,7 +67,7 @@ def as_bfloat16(weight: Floats) -> Numbers:
 
 
 def as_int8(weight: Floats) -> tuple[Numbers, Floats]:
-    """Each row `[outputs, inputs]` in whole steps, its largest weight 127 of them; and what a step
+    """Each row `[outputs, inputs]` in whole steps, its largest weight 64 of them; and what a step
     is worth for each output: 0 for a row of zeros, no finite number where one is none."""
     steps = np.abs(weight).max(1) / np.float32(MOST_STEPS)
     sound = np.isfinite(steps) & (steps > 0)

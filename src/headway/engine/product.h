@@ -60,7 +60,7 @@ typedef ivec int8_sums;
 #define float32_start(start) (start)
 #define bfloat16_start(start) (start)
 #define int8_start(start) (IS_SHIFTED ? (start) : (ivec){0})
-enum { float32_rows = TILE_ROWS, bfloat16_rows = TILE_ROWS - LESS_ROWS, int8_rows = bfloat16_rows };
+enum { float32_rows = TILE_ROWS, bfloat16_rows = TILE_ROWS - LESS_ROWS, int8_rows = TILE_ROWS };
 #define JOINED(kind, name) kind##name
 #define EXPANDED(kind, name) JOINED(kind, name)
 #define OF(name) EXPANDED(KIND, name)

@@ -38,14 +38,14 @@ typedef uint8_t bytes __attribute__((vector_size(WIDTH), may_alias));
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16") /* all of a loop of known length */
 
-/* Whether this processor has instructions for products of two bfloat16; whether those of four bytes
-   take the row's from 0 to 255: stored with 128 more than they are. */
+/* Whether this processor has instructions for products of two bfloat16; whether those of bytes take
+   the row's from 0 to 255: stored with 128 more than they are. */
 #if (WIDTH == 16 && defined(__AVX512BF16__)) || defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
 #define HAS_BFLOAT16 1
 #else
 #define HAS_BFLOAT16 0
 #endif
-#if (WIDTH == 16 && defined(__AVX512VNNI__)) || (WIDTH == 8 && defined(__AVXVNNI__))
+#if defined(__SSSE3__)
 #define IS_SHIFTED 1
 #else
 #define IS_SHIFTED 0

@@ -45,15 +45,13 @@ INLINE void store_bytes(uint8_t *p, ivec x) {
     _mm_storel_epi64((__m128i *)p, _mm_unpacklo_epi32(one, other));
 }
 
-/* Without VNNI bytes with a sign are multiplied only with such as have none: the weight gives its sign
-   to the row's number. Two products of 127 * 127 fit the 16 bits that they are added in, so all is
-   exact. */
+/* Without VNNI two products are added in 16 bits, which 2 * 255 * 64 fits: so all is exact. */
 INLINE ivec int8_added(ivec sums, const int32_t *unit, ivec weights) {
     const __m256i one = (__m256i)(*unit - (ivec){0}), other = (__m256i)weights;
-#if IS_SHIFTED
+#if defined(__AVXVNNI__)
     return (ivec)_mm256_dpbusd_avx_epi32((__m256i)sums, one, other);
 #else
-    const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(other), _mm256_sign_epi8(one, other));
+    const __m256i pairs = _mm256_maddubs_epi16(one, other);
     return sums + (ivec)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
 #endif
 }

@@ -42,12 +42,10 @@ INLINE vec bfloat16_added(vec sums, const int32_t *unit, vec weights) {
 
 INLINE ivec int8_added(ivec sums, const int32_t *unit, ivec weights) {
     const __m512i one = (__m512i)(*unit - (ivec){0}), other = (__m512i)weights;
-#if IS_SHIFTED
+#if defined(__AVX512VNNI__)
     return (ivec)_mm512_dpbusd_epi32((__m512i)sums, one, other);
 #else /* as avx2.h */
-    const __m512i none = _mm512_setzero_si512();
-    const __m512i turned = _mm512_mask_sub_epi8(one, _mm512_movepi8_mask(other), none, one);
-    const __m512i pairs = _mm512_maddubs_epi16(_mm512_abs_epi8(other), turned);
+    const __m512i pairs = _mm512_maddubs_epi16(one, other);
     return sums + (ivec)_mm512_madd_epi16(pairs, _mm512_set1_epi16(1));
 #endif
 }

@@ -8,6 +8,6 @@ INLINE vec sums_of(const vec *x) {
 
 INLINE ivec int8_added(ivec sums, const int32_t *unit, ivec weights) {
     const __m128i one = (__m128i)(*unit - (ivec){0}), other = (__m128i)weights;
-    const __m128i pairs = _mm_maddubs_epi16(_mm_abs_epi8(other), _mm_sign_epi8(one, other));
+    const __m128i pairs = _mm_maddubs_epi16(one, other);
     return sums + (ivec)_mm_madd_epi16(pairs, _mm_set1_epi16(1));
 }
