@@ -1,9 +1,13 @@
 """A quicker way is taken where it loses nothing that counts, and refused with both scores."""
 
+from pathlib import Path
+
 import pytest
 
 from headway.core.errors import ConfigError
-from headway.runs.quality_gate import QualityGate, measured
+from headway.core.run_folder import RunFolder
+from headway.runs import quality_gate
+from headway.runs.quality_gate import QualityGate, keep, known, measured
 
 REFERENCES = ["a man walks his small dog", "two women sit on a green bench"] * 3
 
@@ -25,3 +29,18 @@ def test_a_score_that_falls_and_a_length_that_shifts_close_it() -> None:
     assert QualityGate(30.0, 29.71, 1.0, 1.0, 9).open
     assert not QualityGate(30.0, 29.69, 1.0, 1.0, 9).open
     assert not QualityGate(30.0, 31.0, 1.0, 0.98, 9).open
+
+
+def test_what_was_measured_with_another_rounding_or_other_weights_is_not_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, gate = RunFolder(tmp_path), QualityGate(30.0, 29.9, 1.0, 1.0, 9)
+    folder.model.write_bytes(b"weights")
+    keep(folder, "int8", gate)
+    assert known(folder) == {"int8": gate}
+    monkeypatch.setattr(quality_gate, "ROUNDING", quality_gate.ROUNDING + 1)
+    assert known(folder) == {}
+    keep(folder, "bf16", gate)
+    assert known(folder) == {"bf16": gate}
+    folder.model.write_bytes(b"others")
+    assert known(folder) == {}

@@ -13,6 +13,8 @@ MOST_LOST = 0.3
 """BLEU."""
 MOST_SHIFT = 0.01
 """Of the ratio of lengths, in tokens of BLEU, to those of the references."""
+ROUNDING = 2
+"""Goes up where a precision rounds otherwise: what was measured before is of something else."""
 
 
 class QualityGate(NamedTuple):
@@ -66,10 +68,10 @@ def measured(
 
 
 def known(folder: RunFolder) -> dict[str, QualityGate]:
-    """By precision, what was measured of the weights that the run has; nothing of other weights, or
-    where the file is not as it was written."""
+    """By precision, what was measured of the weights that the run has; nothing of other weights or
+    other rounding, or where the file is not as it was written."""
     stored = stored_gates(folder)
-    if not stored or stored["weights"] != checksum(folder.model):
+    if stored.get("rounding") != ROUNDING or stored["weights"] != checksum(folder.model):
         return {}
     return {name: QualityGate.from_dict(one) for name, one in stored["gates"].items()}
 
@@ -83,6 +85,7 @@ def keep(folder: RunFolder, precision: str, gate: QualityGate) -> None:
     gates = {**known(folder), precision: gate}
     stored: dict[str, Any] = {
         "weights": checksum(folder.model),
+        "rounding": ROUNDING,
         "gates": {name: one._asdict() for name, one in gates.items()},
     }
     text = json.dumps({**stored, "sha256": digest(stored)}, indent=1)
