@@ -98,13 +98,25 @@ def torch_settings_restored() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
-def without_a_gpu() -> Iterator[None]:
+@contextmanager
+def hidden_gpus() -> Iterator[None]:
     """For what a GPU rounds otherwise (TF32), and for processes: of forked ones none can use what
     this one has used, and one GPU is not for two."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CUDA_VISIBLE_DEVICES", "")
         patch.setattr(torch.cuda, "is_available", lambda: False)
+        yield
+
+
+@pytest.fixture
+def without_a_gpu() -> Iterator[None]:
+    with hidden_gpus():
+        yield
+
+
+@pytest.fixture(scope="module")
+def module_without_a_gpu() -> Iterator[None]:
+    with hidden_gpus():
         yield
 
 

@@ -35,7 +35,7 @@ pytestmark = needs_engine
 
 
 @pytest.fixture(scope="module")
-def entered(without_a_gpu: None) -> dict[str, int]:
+def entered(module_without_a_gpu: None) -> dict[str, int]:
     """Each file of which a function runs, with its lines."""
     script = ROOT / "tests" / "support" / "plain_way.py"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}

@@ -55,7 +55,7 @@ def alone(corpus: tuple[Path, Path], out: Path, resume: bool = False) -> "subpro
 
 @pytest.fixture(scope="module")
 def run(
-    without_a_gpu: None, corpus: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
+    module_without_a_gpu: None, corpus: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> RunFolder:
     out = tmp_path_factory.mktemp("core") / "run"
     done = alone(corpus, out)

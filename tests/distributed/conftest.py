@@ -4,5 +4,5 @@ import pytest
 
 
 @pytest.fixture(autouse=True, scope="module")
-def on_processors(without_a_gpu: None) -> None:
+def on_processors(module_without_a_gpu: None) -> None:
     pass

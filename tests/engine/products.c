@@ -30,7 +30,7 @@ static int wrong(int64_t kind, int64_t rows, int64_t inputs) {
         n->steps[o] = 1.0f;
         n->starts[o] = 0;
         for (int64_t i = 0; i < inputs; i++) {
-            const int8_t one = (int8_t)((int)(drawn() % 255) - 127);
+            const int8_t one = (int8_t)((int)(drawn() % 129) - 64);
             const int64_t per = per_unit(kind), unit = (o / PANEL * (inputs / per) + i / per) * PANEL;
             const int64_t place = (unit + o % PANEL) * per + i % per;
             const union {

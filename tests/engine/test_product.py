@@ -11,6 +11,7 @@ from headway.engine import building, compiling, levels
 from headway.engine.building import EngineLibrary
 from headway.engine.compiling import NoEngineError, sources_of
 from headway.engine.packing import (
+    LONGEST_SUM,
     MOST_STEPS,
     Floats,
     aligned,
@@ -178,6 +179,14 @@ def test_bfloat16_is_torchs() -> None:
     finite = numbers[np.isfinite(numbers)]
     expected = torch.from_numpy(finite).bfloat16().view(torch.int16).numpy().view(np.uint16)
     np.testing.assert_array_equal(as_bfloat16(finite), expected)
+
+
+def test_the_longest_sum_of_the_largest_numbers_fits(engine: EngineLibrary) -> None:
+    signs = np.random.default_rng(5).choice((-1, 1), LONGEST_SUM).astype(np.float32)
+    one = np.ones(LONGEST_SUM, np.float32)
+    x, weight = 127 * np.stack([one, -one, signs]), MOST_STEPS * np.stack([one, -one, signs])
+    found = product(engine, "int8", x, weight, np.zeros(3, np.float32))
+    np.testing.assert_array_equal(found, x.astype(np.float64) @ weight.astype(np.float64).T)
 
 
 def test_the_largest_weight_of_an_output_has_all_steps() -> None:

@@ -38,9 +38,10 @@ def test_what_was_measured_with_another_rounding_or_other_weights_is_not_known(
     folder.model.write_bytes(b"weights")
     keep(folder, "int8", gate)
     assert known(folder) == {"int8": gate}
-    monkeypatch.setattr(quality_gate, "ROUNDING", quality_gate.ROUNDING + 1)
-    assert known(folder) == {}
     keep(folder, "bf16", gate)
+    monkeypatch.setitem(quality_gate.MEASURED_AS, "int8", "int8 in 2 steps")
     assert known(folder) == {"bf16": gate}
+    keep(folder, "int8", gate)
+    assert known(folder) == {"bf16": gate, "int8": gate}
     folder.model.write_bytes(b"others")
     assert known(folder) == {}

@@ -29,6 +29,11 @@ class UnmetError(HeadwayError):
     exit_status = START_AGAIN
 
 
+def local_rank() -> int:
+    """The number of this process among those of its machine."""
+    return int(os.environ.get("LOCAL_RANK", "0"))
+
+
 def joined(rank: int, size: int) -> tuple[Store, list[dict[str, Any]]]:
     """A place in the store for all processes of this start, and who they are, by rank.
 
@@ -69,6 +74,7 @@ def meet(
         "pid": os.getpid(),
         "parent": os.getppid(),
         "versions": f"headway {__version__}, torch {torch.__version__}",
+        "has_gpu": torch.cuda.is_available() and torch.cuda.device_count() > local_rank(),
     }
     until = time.monotonic() + within.total_seconds()
     if rank == 0:

@@ -13,8 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from headway.core.config import Sections, merge
 from headway.core.disk import checksum
 from headway.core.errors import ConfigError, HeadwayError, RunError, StoppedError
@@ -129,7 +127,7 @@ REMEDIES = {
 
 
 def refuse_other_learners(spec: TaskSpec, request: Request, world: ProcessGroup) -> None:
-    """Raise ConfigError for what is not learned by gradient, or by more processes than GPUs."""
+    """Raise ConfigError for what is not learned by gradient, or where GPUs are too few."""
     given = request.sections
     below = preset(spec, request.preset, given) if request.preset else Sections()
     stored = request.folder.settings() if request.folder.config.exists() else Sections()
@@ -142,8 +140,8 @@ def refuse_other_learners(spec: TaskSpec, request: Request, world: ProcessGroup)
             "itself."
         )
     runtime = RuntimeSettings(device=told.get("runtime", {}).get("device", "auto"))
-    if chosen_device(runtime).type == "cuda" and not world.on_gpus:
+    if chosen_device(runtime).type == "cuda" and world.without_gpu:
         raise ConfigError(
-            f"each process needs a GPU; this machine has {torch.cuda.device_count()} for "
-            f"{world.local_size} processes. Start fewer, or add --runtime.device cpu."
+            f"each process needs a GPU of its own; {world.watch.name(world.without_gpu[0])} has "
+            "none. Start fewer there, or add --runtime.device cpu."
         )

@@ -13,7 +13,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from headway.core.training_interfaces import World
-from headway.distributed.meeting import joined
+from headway.distributed.meeting import joined, local_rank
 from headway.distributed.watch import Watch, collective
 
 Item = TypeVar("Item")
@@ -33,20 +33,20 @@ class ProcessGroup(World):
 
     def __init__(self) -> None:
         self.rank, self.size = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE"))
-        self.local_size = int(os.environ.get("LOCAL_WORLD_SIZE", str(self.size)))
-        self.on_gpus = torch.cuda.is_available() and torch.cuda.device_count() >= self.local_size
-        if self.on_gpus:
-            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
         self.store, everyone = joined(self.rank, self.size)
+        self.without_gpu = [n for n, process in enumerate(everyone) if not process["has_gpu"]]
+        if not self.without_gpu:
+            torch.cuda.set_device(local_rank())
         self.watch = Watch(self.store, self.rank, everyone)
         with self.watch.in_collective():
             dist.init_process_group(
-                "cpu:gloo,cuda:nccl" if self.on_gpus else "gloo",
+                "gloo" if self.without_gpu else "cpu:gloo,cuda:nccl",
                 store=dist.PrefixStore("collectives", self.store),
                 rank=self.rank,
                 world_size=self.size,
                 timeout=FOR_EVER,
             )
+        self.local_size = int(os.environ.get("LOCAL_WORLD_SIZE", str(self.size)))
 
     def divided(
         self, work: Callable[[Sequence[Item]], Sequence[Result]], items: Sequence[Item]

@@ -10,7 +10,7 @@
 #if defined(__AVX512BW__)
 #define WIDTH 16   /* floats in a vector */
 #define TILE_ROWS 14 /* rows of a tile of a product: 14 x 2 sums fill the 32 registers */
-#define LESS_ROWS 0  /* of those in fewer bits, where something is held beside the sums */
+#define LESS_ROWS 0  /* of those in bfloat16, where a weight is held beside the sums */
 #define TILE_VECTORS 2
 #elif defined(__AVX2__)
 #define WIDTH 8

@@ -13,8 +13,8 @@ MOST_LOST = 0.3
 """BLEU."""
 MOST_SHIFT = 0.01
 """Of the ratio of lengths, in tokens of BLEU, to those of the references."""
-ROUNDING = 2
-"""Goes up where a precision rounds otherwise: what was measured before is of something else."""
+MEASURED_AS = {"fp32": "fp32", "bf16": "bf16", "int8": "int8 in 64 steps"}
+"""What is written of each precision: once one rounds otherwise, an older verdict is none."""
 
 
 class QualityGate(NamedTuple):
@@ -68,12 +68,17 @@ def measured(
 
 
 def known(folder: RunFolder) -> dict[str, QualityGate]:
-    """By precision, what was measured of the weights that the run has; nothing of other weights or
-    other rounding, or where the file is not as it was written."""
+    """By precision, what was measured of the weights that the run has; nothing of other weights, or
+    where the file is not as it was written."""
     stored = stored_gates(folder)
-    if stored.get("rounding") != ROUNDING or stored["weights"] != checksum(folder.model):
+    if not stored or stored["weights"] != checksum(folder.model):
         return {}
-    return {name: QualityGate.from_dict(one) for name, one in stored["gates"].items()}
+    gates = stored["gates"]
+    return {
+        precision: QualityGate.from_dict(gates[name])
+        for precision, name in MEASURED_AS.items()
+        if name in gates
+    }
 
 
 def keep(folder: RunFolder, precision: str, gate: QualityGate) -> None:
@@ -85,8 +90,7 @@ def keep(folder: RunFolder, precision: str, gate: QualityGate) -> None:
     gates = {**known(folder), precision: gate}
     stored: dict[str, Any] = {
         "weights": checksum(folder.model),
-        "rounding": ROUNDING,
-        "gates": {name: one._asdict() for name, one in gates.items()},
+        "gates": {MEASURED_AS[name]: one._asdict() for name, one in gates.items()},
     }
     text = json.dumps({**stored, "sha256": digest(stored)}, indent=1)
     write_text(folder.precision, f"{text}\n")

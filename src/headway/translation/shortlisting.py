@@ -19,7 +19,7 @@ from headway.corpora.prepared import Prepared
 from headway.engine.shortlist import Shortlist, Shortlisted, opened
 from headway.operations.locks import Say
 from headway.operations.shipped import open_folder, refuse_shipped
-from headway.runs.quality_gate import QualityGate
+from headway.runs.quality_gate import MEASURED_AS, QualityGate
 from headway.translation import run_data
 from headway.translation.decoding import EngineSearch
 from headway.translation.pairs import Pairs
@@ -47,6 +47,8 @@ def shorten(plain: TextTranslator, search: EngineSearch, run: Path, n: int, say:
     precision = search.choice.precision
     name = f"shortlist-{n}" if precision == "fp32" else f"shortlist-{n}-{precision}"
     folder, model = run_folder.path / name, checksum(run_folder.model)
+    if precision == "int8":
+        model = f"{model}, {MEASURED_AS[precision]}"
     if _gate(folder, model) is None:
         refuse_shipped(run)
         _make(folder, model, plain, search, n, say)
