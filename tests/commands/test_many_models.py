@@ -12,6 +12,7 @@ from random_models import needs_engine
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
 from headway.filling.files import Call, Outcomes
+from headway.operations.shipped import place_of
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -209,12 +210,16 @@ def test_a_folder_that_is_not_there_is_named(everyday_run, other_run, more, tmp_
     assert not Path("new").exists()
 
 
-def test_runs_of_other_vocabularies_are_refused(everyday_run, text):
-    finished = translate(everyday_run, "demo", text)
-    assert finished.status == 2  # a name is a run's only where a run is
-    with pytest.raises(ConfigError, match="have one vocabulary; demo has another") as refused:
-        Translator.load([everyday_run, "demo"], device="cpu")
-    assert "--valid-source" in str(refused.value)
+def test_runs_with_other_vocabularies_score_what_all_of_them_find(everyday_run, text, tmp_path):
+    demo = RunFolder(shutil.copytree(place_of(Path("demo")), tmp_path / "demo"))
+    finished = translate(everyday_run, demo.path, text, "--scores", "--mbr", 9)
+    assert finished.status == 0, finished.err
+    assert "2 vocabularies: each searches by itself" in finished.err
+    assert finished.out.count("\n") == len(LINES)
+    assert translate(everyday_run, "demo", text).status == 2  # a name is a run's only where one is
+    both = Translator.load([everyday_run, "demo"], device="cpu")
+    plain = translate(everyday_run, demo.path, text, "--alignment").out
+    assert [line.split("\t")[0] for line in plain.split("\n")[:-1]] == both.translate(LINES)
 
 
 def test_runs_of_other_languages_are_refused(everyday_run, other_run, tmp_path):

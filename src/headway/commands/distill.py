@@ -47,8 +47,8 @@ def distill(
     Parameters
     ----------
     run
-        The teacher's run folder. Further folders of runs with the same vocabulary may follow: they
-        teach as an ensemble.
+        The teacher's run folder. Further folders of runs may follow: they teach as an ensemble, see
+        translate.
     out
         The student's; what the teacher wrote lies in it, below taught/.
     source

@@ -36,7 +36,7 @@ def evaluate(
     ----------
     runs
         Folder of a trained translator; it translates --source, and that is scored. Of several
-        with one vocabulary their ensemble, see translate. Or, with --corpus, of a language model or
+        their ensemble, see translate. Or, with --corpus, of a language model or
         of a run that labels; with --analogies or --similarities, of a run that has word vectors, or
         a file of them.
     """

@@ -47,7 +47,8 @@ def translate(
     ----------
     run
         The run folder; left out, files are filled in from --memory alone. Further folders of runs
-        with the same vocabulary may follow: each token has the mean of their probabilities.
+        may follow: each token has the mean of their probabilities. Those of another vocabulary
+        search by themselves, and all score what is found.
     file
         Text to translate, one sentence a line (.gz too), or translation files; standard input if
         left out. Beside it, settings of [decoding] and [runtime]: --decoding.length-penalty 1.

@@ -1,4 +1,4 @@
-"""A translator of several runs with one vocabulary: `Translator.load(["runs/a", "runs/b"])`."""
+"""A translator of several runs: `Translator.load(["runs/a", "runs/b"])`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +17,7 @@ from headway.operations.argument_types import paths
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
 from headway.translation.decoding import EngineChoice, EngineSearch
+from headway.translation.detailed import DetailedTranslator
 from headway.translation.processors import RunProcessors
 
 
@@ -32,6 +33,7 @@ class EnsembleMember(Protocol):
     own_codes: Patterns
     processors: RunProcessors
     search: EngineSearch
+    plain: DetailedTranslator
 
 
 Member = TypeVar("Member", bound=EnsembleMember)
@@ -44,8 +46,10 @@ def load_ensemble(
     engine: EngineName,
     say: Say,
 ) -> Member:
-    """A translator that searches with the mean of the runs' models. All else is the first run's:
-    how it searches, terms, confidences. Products have the precision that all of them have, or fp32.
+    """A translator that searches with the mean of the runs' models; of runs with several
+    vocabularies each is searched, or the mean of those with one, and all score what was found. All
+    else is the first run's: how it searches, terms, confidences. Products have the precision that
+    all runs of a vocabulary have, or fp32.
 
     Raises:
         ConfigError: CTranslate2 is asked for, there is no run, or they do not go together:
@@ -61,7 +65,26 @@ def load_ensemble(
         raise ConfigError("an ensemble is of one run or more; got none. Name a run.")
     members = [load(one) for one in named]
     refuse_strangers(named, members)
-    first = members[0]
+    by_vocabulary: dict[str, list[Member]] = {}
+    for one in members:
+        by_vocabulary.setdefault(one.subwords.fingerprint(), []).append(one)
+    found, *others = (_as_one(some, make, engine, say) for some in by_vocabulary.values())
+    if others:
+        from headway.translation.rescoring import Rescoring, System  # a side room
+
+        say(
+            f"headway: of {len(by_vocabulary)} vocabularies: each searches by itself, and all "
+            "score what was found"
+        )
+        found.plain.decode = Rescoring([System(one.plain) for one in (found, *others)])
+    return found
+
+
+def _as_one(
+    members: Sequence[Member], make: Callable[..., Member], engine: EngineName, say: Say
+) -> Member:
+    """A translator of runs with one vocabulary."""
+    first, models = members[0], [one.model for one in members]
     longest = [one.settings.data.max_length for one in members if one.settings.data.max_length]
     settings = replace(
         first.settings,
@@ -69,8 +92,8 @@ def load_ensemble(
         text=replace(first.settings.text, own_codes=()),  # they are among first.own_codes
     )
     found = make(
-        EnsembleDecoder([one.model for one in members]), first.subwords, settings, first.device,
-        first.checks, first.own_codes, first.processors.own_terms,
+        EnsembleDecoder(models) if len(models) > 1 else models[0], first.subwords, settings,
+        first.device, first.checks, first.own_codes, first.processors.own_terms,
     )  # fmt: skip
     precisions = {one.search.choice.precision for one in members}
     if len(precisions) > 1:
@@ -81,16 +104,9 @@ def load_ensemble(
 
 
 def refuse_strangers(runs: Sequence[Path], members: Sequence[EnsembleMember]) -> None:
-    """Raise ConfigError for runs that read or write other sub-words than the first, or other
-    languages, tags or codes."""
+    """Raise ConfigError for runs of other languages, tags or codes than the first's."""
     first = members[0]
     for run, one in zip(runs, members, strict=True):
-        if one.subwords.fingerprint() != first.subwords.fingerprint():
-            raise ConfigError(
-                f"the runs of an ensemble have one vocabulary; {run} has another one than "
-                f"{runs[0]}. It is the same where runs learn from the same pairs with the same "
-                "--valid-source and --valid-target, whatever their --seed and sizes are."
-            )
         for what, (its, wanted) in {
             "languages": (_languages(one), _languages(first)),
             "tags": tuple(", ".join(o.settings.data.tags) or "none" for o in (one, first)),
