@@ -89,5 +89,5 @@ def test_the_engine_refuses_a_beginning_that_no_output_may_have() -> None:
     torch.manual_seed(0)
     model = small()
     for beginning in ([9] * 9, [3], [2], [4000]):
-        with pytest.raises(ValueError, match=r"within every limit|ids must be from 0"):
+        with pytest.raises(ValueError, match=r"within its limit|ids must be from 0"):
             found(PrefixedDecoder(model, beginning, 0), [[7]], DecodingSettings(max_extra_length=5))

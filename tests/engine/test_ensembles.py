@@ -22,7 +22,7 @@ from headway.core.errors import ConfigError, HeadwayError
 from headway.core.hypothesis import DecodingSettings, SearchRequest
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
-from headway.decoding.ensemble import EnsembleDecoder
+from headway.decoding.ensemble import EnsembleDecoder, ensemble_log_probs_over
 from headway.decoding.forced import PrefixedDecoder
 from headway.engine.building import engine_library
 from headway.engine.engine import NativeEngine, prepare
@@ -88,7 +88,7 @@ def test_every_token_has_the_mean_of_what_each_gives_it_alone(precision: str) ->
     for source, some in zip(sources, results, strict=True):
         for one in some:
             each = [
-                translate(it, [source], [len(one.ids)], greedy, one.ids, threads=1)[0][0]
+                translate(it, [source], [len(one.ids)], greedy, [one.ids], threads=1)[0][0]
                 for it in alone
             ]
             assert [other.ids for other in each] == 3 * [one.ids]
@@ -130,6 +130,23 @@ def test_a_beginning_is_written_by_all() -> None:
     ours, theirs = (found(begun, sources, BEAM, engine=one) for one in ("native", "torch"))
     assert all(one[0].ids[:2] == [9, 17] for one in ours)
     assert all(map(equal_but_for_ties, ours, theirs))
+
+
+def test_what_others_wrote_is_as_likely_as_torch_says() -> None:
+    models, special = three(), SpecialIds()
+    sources = sources_for(models[0], [5, 2, 0, 11, 2])
+    targets = [[9, 17], [], [4], [7] * 13, [5, 6, 7]]
+    for decoder in (models[0], EnsembleDecoder(models)):
+        engine = prepare(decoder, CPU)
+        assert isinstance(engine, NativeEngine)
+        ours = engine.log_probs(sources, targets, special)
+        ended = [[*ids, special.end] for ids in targets]
+        for its, torchs in zip(
+            ours, ensemble_log_probs_over(decoder, sources, ended, special, CPU), strict=True
+        ):
+            assert its == pytest.approx(torchs, abs=1e-4)
+        never = [[special.padding], [special.end]]
+        assert engine.log_probs(sources[:2], never, special) == [[], []]
 
 
 def test_it_reads_as_much_as_its_shortest_member() -> None:

@@ -161,9 +161,10 @@ def main() -> None:
         limits = [min(len(ids) + how.max_extra_length, 39) for ids in sources]
         search = SearchRequest(SpecialIds(), how, CPU, want_attention=look)
         packed, threads = PackedEnsemble(EnsembleDecoder(models), engine, precision), 1 + cases % 3
-        begun = (4,) * (cases % 2)
+        begun = [[4 + i % 3] * (i % 2) for i in range(len(sources))] * (cases % 2)
         found = translate(packed, sources, limits, search, begun, threads=threads)
-        assert all(one[0].ids[: len(begun)] == list(begun) for one in found)
+        for one, its in zip(found, begun, strict=False):
+            assert one[0].ids[: len(its)] == its
         cases += 1
         if not begun:
             again = fed(workers, packed, 3 * sources, 3 * limits, search)

@@ -60,11 +60,14 @@ static void gather(const job *j, workspace *w, int64_t r, float *logits, const s
     float highest = chunk_maximum(logits, some->n);
     if (j->want_scores && !w->next) weigh(w, r, highest, logits, some->n);
     candidate *best = w->best + r * j->beam;
-    const int64_t n_written = w->slots[w->row_slot[r]].n_written;
-    if (n_written < j->n_beginning) { /* the next token is given */
-        const int64_t given = place_of(some, j->beginning[n_written]);
-        if (given >= 0) *best = (candidate){logits[given], j->beginning[n_written]};
-        return;
+    if (j->beginning_first) {
+        const slot *s = w->slots + w->row_slot[r];
+        const int64_t next = j->beginning_first[s->sentence] + s->n_written;
+        if (next < j->beginning_first[s->sentence + 1]) { /* the next token is given */
+            const int64_t given = place_of(some, j->beginning[next]);
+            if (given >= 0) *best = (candidate){logits[given], j->beginning[next]};
+            return;
+        }
     }
     const int64_t end = place_of(some, (int32_t)j->end);
     if (end >= 0) w->end_logit[r] = logits[end];

@@ -49,9 +49,10 @@ typedef struct {
     const int64_t *limits; /* [n_entries]: tokens before the end marker */
     const int32_t *allowed;       /* what each may write, in the order of ids; none: anything */
     const int64_t *allowed_first; /* [n_entries + 1]: where each one's begin */
-    const int32_t *beginning; /* what every output begins with, within its limit */
+    const int32_t *beginning; /* what outputs begin with, each within its limit */
+    const int64_t *beginning_first; /* [n_entries + 1]: where each one's begin; none: no output's */
     const int32_t *forbidden;
-    int64_t n_beginning, n_forbidden, begin, end, beam, n_best, want_scores;
+    int64_t n_forbidden, begin, end, beam, n_best, want_scores;
     double length_penalty;
     int64_t slots;        /* sentences that a thread has in work at a time */
     int64_t encoded_rows; /* source tokens that it reads at a time, at least the longest source */

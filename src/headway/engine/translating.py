@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -32,14 +33,14 @@ def translate(
     sources: Sequence[Sequence[int]],
     limits: Sequence[int],
     request: SearchRequest,
-    beginning: Sequence[int] = (),
+    beginnings: Sequence[Sequence[int]] = (),
     allowed: Sequence[Integers] | None = None,
     *,
     threads: int,
 ) -> list[list[Hypothesis]]:
     """For each source (end marker included) its hypotheses; `limits` are tokens before the end
-    marker, `beginning` those that every output begins with, `allowed` those that each may be
-    written with, in order, the end marker among them; None for all.
+    marker, `beginnings` those that each output begins with, if any does, `allowed` those that each
+    may be written with, in order, the end marker among them; None for all.
 
     Raises:
         ValueError: ids that the model does not have, or sizes that make no sense.
@@ -49,8 +50,9 @@ def translate(
         return []
     order = sorted(range(len(sources)), key=lambda i: -len(sources[i]))
     ordered = SentenceJob(
-        packed, [sources[i] for i in order], [limits[i] for i in order], request, beginning
-    )
+        packed, [sources[i] for i in order], [limits[i] for i in order], request,
+        [beginnings[i] for i in order] if beginnings else (),
+    )  # fmt: skip
     if allowed is not None:
         ordered.allow([allowed[i] for i in order])
     job, n_bytes = ordered.job, ordered.fit()
@@ -162,7 +164,7 @@ class SentenceJob(SearchJob):
         sources: Sequence[Sequence[int]],
         limits: Sequence[int],
         request: SearchRequest,
-        beginning: Sequence[int],
+        beginnings: Sequence[Sequence[int]],
     ) -> None:
         """Every size and id is checked here: the engine trusts them."""
         n_best = request.settings.n_best
@@ -172,9 +174,9 @@ class SentenceJob(SearchJob):
         super().__init__(packed, request, (int(read.max()), int(written.max()) + 1))
         first, job = begins(read), self.job
         ids = np.fromiter((int(i) for one in sources for i in one), np.int64, int(first[-1]))
-        refuse_other_ids(packed.n_tokens, ids, beginning)
-        if len(beginning) > written.min() or {job.end, *request.special.unwritten} & {*beginning}:
-            raise ValueError("a beginning is within every limit, and of tokens that are written")
+        refuse_other_ids(packed.n_tokens, ids)
+        if beginnings:
+            self.begin(beginnings, written, {job.end, *request.special.unwritten})
         self.limits, self.n_read = written.tolist(), read.tolist()
         places = n_best * (written + 1)
         results, looks = begins(places), begins(places * read)
@@ -184,7 +186,6 @@ class SentenceJob(SearchJob):
                 "first": first,
                 "n_read": read,
                 "limits": written,
-                "beginning": np.array(beginning, dtype=np.int32),
                 "results": results,
                 "lengths": np.zeros(len(sources) * n_best, dtype=np.int32),
                 "tokens": np.zeros(int(results[-1]), dtype=np.int32),
@@ -195,12 +196,21 @@ class SentenceJob(SearchJob):
         if request.want_attention:
             self.point({"looked": np.empty(int(looks[-1]), dtype=np.float32)})
         job.n_sentences = job.n_entries = len(sources)
-        job.n_beginning, job.slots = len(beginning), min(len(sources), job.slots)
+        job.slots = min(len(sources), job.slots)
         job.encoded_rows = max(job.longest_source, min(ENCODED_ROWS, int(first[-1])))
+
+    def begin(self, beginnings: Sequence[Sequence[int]], limits: Any, never: set[int]) -> None:
+        """Have outputs begin with these tokens; they are checked as all else is."""
+        tokens, lengths = [*map(int, chain(*beginnings))], [*map(len, beginnings)]
+        refuse_other_ids(self.packed.n_tokens, tokens)
+        if (np.array(lengths) > limits).any() or not never.isdisjoint(tokens):
+            raise ValueError("a beginning is within its limit, and of tokens that are written")
+        ids = np.array(tokens, dtype=np.int32)
+        self.point({"beginning": ids, "beginning_first": begins(lengths)})
 
     def allow(self, allowed: Sequence[Integers]) -> None:
         """Let each sentence be written with these tokens alone; they are checked as all else is."""
-        if self.job.n_beginning:
+        if "beginning" in self.arrays:
             raise ValueError("a beginning may have any tokens")
         tokens, first = np.concatenate(allowed).astype(np.int32), begins(list(map(len, allowed)))
         rising = np.diff(tokens) > 0

@@ -18,6 +18,7 @@ from headway.core.interfaces import StepDecoder
 from headway.core.translate import TextTranslator
 from headway.decoding.ensemble import ensemble_log_probs_over, members_of
 from headway.decoding.forced import attention_over
+from headway.engine.engine import NativeEngine
 
 
 class Written(NamedTuple):
@@ -71,13 +72,24 @@ class System:
             for (row, text), ids, read in zip(new, targets, read_back, strict=True)
             if read == text and never.isdisjoint(ids) and not (longest and len(ids) >= longest)
         ]
-        special = self.subwords.special
-        log_probs = ensemble_log_probs_over(
-            self.model, [[*map(int, sources[row])] for row, _, _ in able],
-            [[*ids, special.end] for _, _, ids in able], special, self.device,
-        )  # fmt: skip
+        log_probs = self.log_probs([sources[row] for row, _, _ in able], [ids for *_, ids in able])
         for (row, text, ids), its in zip(able, log_probs, strict=True):
             found[row][text] = Written(ids, its)
+        return found
+
+    def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[list[float]]:
+        """Of each target the log-probability of each token, then of the end marker."""
+        special, engine = self.subwords.special, getattr(self.decode, "engine", None)
+        found: list[list[float]] = [[] for _ in sources]
+        if isinstance(engine, NativeEngine):
+            found = engine.log_probs(sources, targets, special)
+        left = [i for i, one in enumerate(found) if not one]
+        by_torch = ensemble_log_probs_over(
+            self.model, [[*map(int, sources[i])] for i in left],
+            [[*map(int, targets[i]), special.end] for i in left], special, self.device,
+        )  # fmt: skip
+        for i, its in zip(left, by_torch, strict=True):
+            found[i] = its
         return found
 
 
