@@ -250,6 +250,12 @@ def inherited(spec: TaskSpec, parent: Parent, given: Sections, say: Say) -> Sect
     known = {"model": config, "text": of_text}
     for name, section in known.items():
         keys = {field.name for field in fields(section)} if section else set[str]()
+        if base[name].get("embedding_norm") and "embedding_norm" not in keys:
+            raise ConfigError(
+                "a trunk goes on as it was trained; what goes into the layers of "
+                f"{parent.folder.path} is normalized (embedding_norm, as in BERT), and the task "
+                f"{spec.name} has no model that does so. Name a run without."
+            )
         base[name] = {key: one for key, one in base[name].items() if key in keys}
     base["model"]["type"] = before.model_type
     sections = merge({name: of for name, of in base.items() if of}, given)
