@@ -59,5 +59,5 @@ def test_of_sub_words_a_word_is_the_piece_that_begins_one():
     assert ours.row("▁apple") == 0
     assert ours.row("s") == 3
     assert ours.row("苹") == 5
-    assert "tea" in ours
+    assert [word in ours for word in ("tea", "▁tea", "苹", "s")] == [True, True, True, False]
     assert (ours.find("tea"), ours.find("apple")) == (None, 1)
