@@ -183,6 +183,9 @@ def test_what_a_parent_has_learned_of_what_is_validated_on_is_said(run, tmp_path
         assert "has learned from" not in train(corpus, tmp_path / name, *short, *flags).err
     before = RunFolder(run).settings()["data"]["corpus"]
     assert "has learned from" not in train(Path(*before), tmp_path / "again", *short).err
+    line = (*short[:-1], f"--init-from={tmp_path / 'new'}")
+    assert said in train(same, tmp_path / "line", *line, "--seed=7").err
+    assert "has learned from" not in train(Path(*before), tmp_path / "back", *line).err
 
 
 # -- use --------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 
 from headway.classification.reading import (
     ClassifiedFiles,
+    LabelledText,
     labels_of,
     read_labelled,
     refuse_unknown,
@@ -145,6 +146,8 @@ def test_one_label_alone_and_texts_for_labels_are_refused(tmp_path):
         labels_of(rows(tmp_path, "a\tx", "a\ty"), print)
     with pytest.raises(DataError, match=r"30 of 30 texts have one of their own.*swap the two"):
         labels_of(rows(tmp_path, *(f"a long text {n}\tgood" for n in range(30))), print)
+    with pytest.raises(DataError, match="two labels or more; all 3 texts are ''"):
+        labels_of([LabelledText("x", (), "line")] * 3, print)
 
 
 def test_a_label_that_was_not_learned_is_refused_with_its_line(tmp_path):

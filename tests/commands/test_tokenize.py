@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from headway.cli import main
+from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
+from headway.tokenizers.words import Words
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "this", "is", "a", "boy", "fly", "##ing"]
 
@@ -37,6 +39,18 @@ def test_one_text_gives_pieces_ids_and_mask(
         "ids": [4, 5, 6, 8, 9, 1],
         "mask": [1, 1, 1, 1, 1, 1],
     }
+
+
+@pytest.mark.parametrize(
+    ("named", "tokens"),
+    [("punctuation", ["who", "(", "sings", ")", "?"]), ("none", ["who", "<unk>"])],
+)
+def test_words_are_parted_as_the_run_parts_them(
+    named: str, tokens: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Words(["who", "sings", "(", ")", "?"], "words").save(tmp_path / "tokenizer.json")
+    RunFolder(tmp_path).write_settings({"text": {"segmenter": named}, "model": {"type": "cnn"}})
+    assert tokenize(capsys, str(tmp_path), "who (sings)?")["tokens"] == tokens
 
 
 def test_markers_and_padding_are_added_on_request(

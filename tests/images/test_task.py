@@ -155,6 +155,7 @@ def test_a_run_of_some_classes_lends_its_trunk_to_one_of_others(corpus, test_set
     assert told["n"] == 60
     assert any("30 pictures are of classes" in note for note in told["notes"])
     begun = ("--init-from", str(parent), "--reinit", "head", "--freeze", "encoder")
+    refused(train(child, corpus, "--data.size=16", *begun), "of its size, 12 x 12; got --data.size")
     finished = train(child, corpus, "--data.only=1,2", "--training.max-steps=10", *begun)
     assert finished.status == 0, finished.err
     of_parent, of_child = (load_file(one / "model.safetensors") for one in (parent, child))

@@ -1,11 +1,15 @@
 """What is said of the lines of a language model's corpus."""
 
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from headway.core.errors import ConfigError
 from headway.language_models.spec import SPEC
 from headway.language_models.texts import held_out_rows, read
+from headway.language_models.units import LanguageText, TokenUnit, learned_vocabulary
 from headway.runs.settings import Settings
 
 WORDS = "the dog runs and a cat sleeps near the old red house"
@@ -24,6 +28,25 @@ def said_of(corpus: list[str], folder: Path, valid: list[str] | None = None) -> 
     said: list[str] = []
     read(settings, None, said.append)
     return [line for line in said if line.startswith("WARNING")]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ({"unit": "words", "algorithm": "wordpiece"}, "algorithm is of sub-words; got wordpiece"),
+        ({"unit": "characters", "algorithm": "wordpiece"}, "and the unit is characters"),
+        ({"unit": "subwords", "min_count": 2}, "min_count is of words and characters; got 2"),
+        ({"unit": "subwords", "algorithm": "wordpiece"}, ""),
+        ({"unit": "words", "min_count": 2}, ""),
+    ],
+)
+def test_what_a_unit_of_text_does_not_have_is_refused(text: dict[str, Any], says: str) -> None:
+    unit = TokenUnit(text["unit"], "none")
+    with pytest.raises(ConfigError, match=says) if says else nullcontext():
+        learned_vocabulary(
+            LanguageText(**text), unit, lambda: iter([WORDS] * 50), unlimited=False, seed=1,
+            say=lambda _: None,
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("named", [False, True])

@@ -182,6 +182,23 @@ def test_what_contradicts_the_trunk_is_refused(files, everyday_run, tmp_path):
         assert not (tmp_path / "run" / "config.toml").exists()
 
 
+def test_a_trunk_whose_input_is_normalized_is_refused_where_nothing_would(
+    files, everyday_files, tmp_path
+):
+    first = tmp_path / "first"
+    sizes = ("--model.layers=1", "--model.d-model=16", "--model.d-ff=16", "--model.heads=2")
+    small = ("--model.type=transformer", "--model.embedding-norm=true", "--text.unit=subwords")
+    assert classify(files / "labels.tsv", first, *small, *sizes).status == 0
+    begins = ("--init-from", str(first), "--out", str(tmp_path / "run"), *SHORT)
+    source, target = map(str, everyday_files)
+    for what in (("--source", source, "--target", target), ("--corpus", source)):
+        task = ("--task", "language-model") * (len(what) == 2)
+        done = command("train", *task, *what, *begins)
+        assert done.status == 2
+        assert f"goes into the layers of {first} is normalized (embedding_norm" in done.err
+    assert not (tmp_path / "run").exists()
+
+
 # -- names --------------------------------------------------------------------------------------
 
 SHAPE = {"d_model": 8, "d_ff": 8, "heads": 2, "norm": "pre", "positions": "learned"}

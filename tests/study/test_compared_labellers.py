@@ -10,9 +10,11 @@ from labelled_run import train_labelled, write_labelled
 
 from headway.classification.predicting import TextClassifier
 from headway.classification.spec import read
+from headway.core.disk import checksum
+from headway.core.run_folder import RunFolder
 from headway.inspection.opened_labellers import classifier as inspected
 from headway.study.compared_labellers import classifier
-from headway.study.compared_runs import ComparisonRequest
+from headway.study.compared_runs import ComparisonRequest, trained_with
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -89,6 +91,25 @@ def test_a_test_file_that_was_learned_from_is_said_by_name_and_by_content(folder
         f"{folder / 'good'} was trained with {folder / 'train.tsv'}, to learn from or to be "
         "validated on: what it scores there tells nothing of other text."
     ]
+
+
+def test_a_test_file_that_a_run_began_with_has_learned_from_is_said(folder):
+    run, before = folder / "good", folder / "before"
+    shutil.copytree(run, before)
+    record = json.loads((run / "data.json").read_text(encoding="utf-8"))
+    sha256 = checksum(before / "model.safetensors")
+    texts = {"sha256": {}, "parent": {"run": str(before), "sha256": sha256}}
+    child = shutil.copytree(run, folder / "child")
+    written = RunFolder(child)
+    written.write_data({**record, **texts})
+    written.write_settings(RunFolder(run).settings(), [written.data])
+    test, learned = folder / "test.tsv", folder / "train.tsv"
+    assert trained_with(child, [test, learned]) == [
+        f"{before}, which {child} began with, was trained with {learned}, to learn from or to be "
+        "validated on: what it scores there tells nothing of other text."
+    ]
+    (before / "model.safetensors").write_bytes(b"another run's")
+    assert trained_with(child, [test, learned]) == []
 
 
 def test_identical_runs_differ_by_chance_alone(folder):

@@ -69,6 +69,16 @@ def test_sentences_that_are_held_out_beside_their_like_are_said(tmp_path):
     assert "sentences to validate on are among those to learn from as well" in said
 
 
+def test_a_type_that_is_validated_on_alone_is_said(tmp_path):
+    corpus = write_tagged(tmp_path / "train.conll", sentences(30), "IOB2")
+    valid = write_tagged(tmp_path / "v.conll", sentences(20, seed=2), "IOB2")
+    for tag, said in (("PER", False), ("EVENT", True)):
+        valid.write_text(valid.read_text("utf-8") + f"\nOlympics B-{tag}\n", "utf-8")
+        done = train(tmp_path / tag, corpus, "--valid-corpus", str(valid), steps=2)
+        assert done.status == 0, done.err
+        assert ("only in what is validated on, so that nobody can learn it: E" in done.err) is said
+
+
 def test_tokens_that_a_parent_does_not_know_are_said(chinese, tmp_path):
     corpus = write_tagged(tmp_path / "english.conll", sentences(30), "BILOU")
     done = train(tmp_path / "run", corpus, "--init-from", str(chinese), steps=2)

@@ -116,6 +116,15 @@ def test_a_word_is_taken_as_written_and_else_in_lower_case_and_that_is_counted()
     assert score_similarities(known, [("Athens", "Norway", 1.0)]).n_lowered == 1
 
 
+def test_of_sub_words_the_pieces_that_begin_words_are_scored_and_not_those_inside(vectors):
+    pairs = [(*vectors.words[n : n + 2], float(n)) for n in range(0, 20, 2)]
+    inside = np.roll(vectors.matrix, 1, axis=0)
+    both = [*vectors.words, *(f"▁{word}" for word in vectors.words[:10])]
+    sub_words = WordVectors(both, np.concatenate([inside, vectors.matrix[:10]]))
+    words = WordVectors(vectors.words[:10], vectors.matrix[:10])
+    assert score_similarities(sub_words, pairs) == score_similarities(words, pairs)
+
+
 def test_rho_and_coverage_are_gensims(tmp_path, vectors):
     draw = np.random.default_rng(5)
     lines = [f"w{a}\tw{b}\t{c}" for a, b, c in draw.integers(0, 70, (200, 3))]  # ties, and unknown

@@ -53,7 +53,11 @@ def test_a_word_that_is_not_there_is_told_those_spelled_alike():
 
 
 def test_of_sub_words_a_word_is_the_piece_that_begins_one():
-    ours = WordVectors(["▁apple", "apple", "▁tea"], np.eye(3, dtype="f4"))
+    ours = WordVectors(["▁apple", "apple", "▁tea", "s", "▁苹", "苹"], np.eye(6, dtype="f4"))
     assert ours.row("tea") == 2
-    assert ours.row("apple") == 1
-    assert ours.find("tea") is None
+    assert ours.row("apple") == 0
+    assert ours.row("▁apple") == 0
+    assert ours.row("s") == 3
+    assert ours.row("苹") == 5
+    assert [word in ours for word in ("tea", "▁tea", "苹", "s")] == [True, True, True, False]
+    assert (ours.find("tea"), ours.find("apple")) == (None, 1)

@@ -1,6 +1,7 @@
 """`headway tokenize`: the pieces and ids that a model sees."""
 
 import sys
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -62,9 +63,10 @@ def tokenize(
             f"the two markers need --max-length 2 or more; got {max_length}. "
             "Leave out --special-tokens, or allow more."
         )
-    subwords = opened(place_of(tokenizer))
+    place = place_of(tokenizer)
+    subwords, parted = opened(place), _parting_of(place)
     texts = list(chain.from_iterable(chunks_of(None))) if text is None else [text]
-    rows = [subwords.encode(_clean(each)) for each in texts]
+    rows = [subwords.encode(parted(_clean(each))) for each in texts]
     special = subwords.special
     before, after = [] if special.begin is None else [special.begin], [special.end]
     if max_length:
@@ -85,6 +87,17 @@ def _clean(text: str) -> str:
     from headway.core.cleaning import clean
 
     return clean(text)
+
+
+def _parting_of(place: Path) -> Callable[[str], str]:
+    """What puts spaces between the words of a text before the run in a place reads it."""
+    from headway.core.run_folder import RunFolder
+    from headway.languages.segmenting import segmenter
+
+    folder = RunFolder(place)
+    text = folder.settings().get("text", {}) if folder.config.exists() else {}
+    named = text.get("segmenter", "none")
+    return segmenter("none" if named == "auto" else named)  # auto: it tags tokens as they stand
 
 
 def _cut(rows: list[list[int]], most: int) -> list[list[int]]:

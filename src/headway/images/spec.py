@@ -72,6 +72,12 @@ def read(settings: Settings, known: Classes | Any | None, say: Say) -> LabelledD
         for some in (files.corpus, files.valid_corpus)
     )
     labels, parent = classes_of(sources, files.only), known if hasattr(known, "mean") else None
+    if parent and files.size and (files.size, files.size) != parent.shape[:2]:
+        raise ConfigError(
+            "a run that begins with another's weights reads pictures of its size, "
+            f"{parent.shape.height} x {parent.shape.width}; got --data.size {files.size}. Leave it "
+            "out, or train without --init-from."
+        )
     own = [one for source in sources for one in source.shapes]
     shape = parent.shape if parent else fitted_shape(own, files.size)
     n_sizes, colour = len({one[:2] for one in own}), "grey" if shape.channels == 1 else "in colour"

@@ -92,6 +92,21 @@ def fitted_unit(text: LanguageText, model_type: str, lines: Lines, say: Say) -> 
     return TokenUnit(unit, cutter)
 
 
+def refuse_unused(text: LanguageText, unit: Unit) -> None:
+    """Raise ConfigError for what would change nothing of a vocabulary of this unit."""
+    for of_subwords, key, value in (
+        (True, "algorithm", text.algorithm if text.algorithm != "bpe" else ""),
+        (False, "min_count", text.min_count if text.min_count > 1 else ""),
+    ):
+        if value and of_subwords != (unit == "subwords"):
+            kind = "sub-words" if of_subwords else "words and characters"
+            other = "subwords" if of_subwords else "words"
+            raise ConfigError(
+                f"text.{key} is of {kind}; got {value}, and the unit is {unit}. Leave it out, or "
+                f"take --text.unit {other}."
+            )
+
+
 def learned_vocabulary(
     text: LanguageText,
     unit: TokenUnit,
@@ -108,8 +123,10 @@ def learned_vocabulary(
     occur once are known too, unless `min_count` says otherwise.
 
     Raises:
+        ConfigError: something is set that tokens of another unit have.
         DataError: nothing is in it.
     """
+    refuse_unused(text, unit.unit)
     if unit.unit == "subwords":
         n_characters = sum(map(len, lines()))
         size = text.vocabulary_size or fitted_vocabulary_size(n_characters // 80, n_characters)

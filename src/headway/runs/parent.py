@@ -1,7 +1,8 @@
 """The run that a new one begins with: its weights, as a whole or in part."""
 
 import time
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -249,6 +250,12 @@ def inherited(spec: TaskSpec, parent: Parent, given: Sections, say: Say) -> Sect
     known = {"model": config, "text": of_text}
     for name, section in known.items():
         keys = {field.name for field in fields(section)} if section else set[str]()
+        if base[name].get("embedding_norm") and "embedding_norm" not in keys:
+            raise ConfigError(
+                "a trunk goes on as it was trained; what goes into the layers of "
+                f"{parent.folder.path} is normalized (embedding_norm, as in BERT), and the task "
+                f"{spec.name} has no model that does so. Name a run without."
+            )
         base[name] = {key: one for key, one in base[name].items() if key in keys}
     base["model"]["type"] = before.model_type
     sections = merge({name: of for name, of in base.items() if of}, given)
@@ -345,23 +352,42 @@ def begin_with(run: Run) -> None:
 
 
 def say_learned(run: Run, parent: Parent) -> None:
-    """Which files the parent learned from that a run of its task validates on, or holds examples
-    out of; where both hold out the same, it has not learned those."""
-    now, before = run.settings.data, parent.settings.data
-    same = parent.spec is run.spec and hasattr(now, "valid_corpus")
-    if not (same and parent.folder.data.exists()):
+    """Which files the parent, or one that it began with, learned from that a run of their task
+    validates on, or holds examples out of; where both hold out the same, it has not learned
+    those."""
+    now, seed = run.settings.data, run.settings.runtime.seed
+    if not hasattr(now, "valid_corpus"):
         return
-    files, known = now.valid_corpus or now.corpus, parent.folder.record()["sha256"]
-    split = (now.corpus, now.valid_corpus, run.settings.runtime.seed)
-    if split == (before.corpus, (), parent.settings.runtime.seed):
-        return
-    learned = {known.get(str(path.absolute())) for path in before.corpus}
+    files, split = now.valid_corpus or now.corpus, (now.corpus, now.valid_corpus, seed)
     sums = {str(Path(name).absolute()): sum_ for name, sum_ in run.data.checksums.items()}
-    if seen := [str(path) for path in files if sums.get(str(path.absolute())) in learned]:
-        run.say(
-            f"WARNING: {parent.folder.path} has learned from {', '.join(seen)}, and so, maybe, "
-            "what this run is validated on: scores are too high. Give a --valid-corpus of its own"
-        )
+    for folder, record in line_of(parent.folder):
+        if task_of(folder.settings()) != run.spec.name:
+            continue
+        before = Settings.of_run(folder, run.spec)
+        if split == (before.data.corpus, (), before.runtime.seed):
+            continue
+        learned = {record["sha256"].get(str(path.absolute())) for path in before.data.corpus}
+        if seen := [str(path) for path in files if sums.get(str(path.absolute())) in learned]:
+            run.say(
+                f"WARNING: {folder.path} has learned from {', '.join(seen)}, and so, maybe, what "
+                "this run is validated on: scores are too high. Give a --valid-corpus of its own"
+            )
+
+
+def line_of(folder: RunFolder) -> Iterator[tuple[RunFolder, dict[str, Any]]]:
+    """A run with its data.json, then the run that it began with, and so on, as far as they are
+    still there as they were."""
+    seen = set[Path]()
+    with suppress(OSError, RunError):
+        while folder.path not in seen:
+            seen.add(folder.path)
+            record = folder.record()
+            yield folder, record
+            if not (before := record.get("parent")):
+                return
+            folder = open_folder(before["run"])
+            if checksum(folder.model) != before["sha256"]:
+                return
 
 
 def start_from(trainer: Trainer[Any], weights: Mapping[str, Tensor]) -> Validation:

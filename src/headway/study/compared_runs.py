@@ -7,6 +7,7 @@ is still compared by what every run folder tells.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from headway.core.run_folder import RunFolder
 from headway.exchange import curves
 from headway.exchange.curves import Log, thinned
 from headway.operations.shipped import open_folder
+from headway.runs.parent import line_of
 from headway.runs.task_spec import Say
 from headway.study.cost_table import of_words
 from headway.study.operation_counting import parts_of
@@ -122,18 +124,20 @@ def refuse_changed(run: Path, checksums: Mapping[str, str]) -> None:
 
 
 def trained_with(run: Path, files: Collection[Path]) -> list[str]:
-    """A sentence for each of these files, by name or by content, that a run learned from or was
-    validated on, as far as its data.json tells."""
-    try:
-        stored = open_folder(run).record()["sha256"]
-        known = {file for file in files if str(file.absolute()) in stored}
-        known |= {file for file in files if file.is_file() and checksum(file) in stored.values()}
-    except (OSError, RunError):  # others say so, where it matters
-        return []
+    """A sentence for each of these files, by name or by content, that a run, or one that it began
+    with, learned from or was validated on, as far as data.json tells."""
+    found = dict[Path, str]()
+    with suppress(OSError, RunError):  # others say so, where it matters
+        sums = {file: file.is_file() and checksum(file) for file in files}
+        for n, (folder, record) in enumerate(line_of(open_folder(run))):
+            stored, who = record["sha256"], f"{folder.path}, which {run} began with," if n else run
+            for file, sum_ in sums.items():
+                if str(file.absolute()) in stored or sum_ in stored.values():
+                    found.setdefault(file, str(who))
     return [
-        f"{run} was trained with {file}, to learn from or to be validated on: what it scores there "
+        f"{who} was trained with {file}, to learn from or to be validated on: what it scores there "
         "tells nothing of other text."
-        for file in sorted(known)
+        for file, who in sorted(found.items())
     ]
 
 

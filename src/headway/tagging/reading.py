@@ -45,7 +45,7 @@ def read(settings: Settings, known: LabelledVocabulary | Any | None, say: Say) -
     how = "no scheme of spans, each stands by itself (scored by accuracy)"
     say(f"tags: {f'{scheme}, learned as {LEARNED} and written as they came' if scheme else how}")
     whole, learned = converted([*rows, *valid], scheme, say), scheme and LEARNED
-    kinds = sorted({span.kind for one in whole for span in spans_of(one.tags, learned)})
+    kinds = sorted(kinds_in(whole, learned))
     labels = kinds
     if scheme:
         ends = [f"-{kind}" if kind else "" for kind in kinds]
@@ -56,6 +56,9 @@ def read(settings: Settings, known: LabelledVocabulary | Any | None, say: Say) -
     if not valid:
         train, kept = held_out(whole, seed, "tagged sentences", inputs_of(whole))
     say_repeated("sentences", say, inputs_of(train), inputs_of(kept))
+    if unlearned := kinds_in(kept, learned) - kinds_in(train, learned):
+        some = shorten(", ".join(sorted(unlearned)), 200, placeholder=" ..")
+        say(f"WARNING: only in what is validated on, so that nobody can learn it: {some}")
     facts: dict[str, Any] = {"scheme": scheme, "kinds": kinds, "spaced": spaced(train)}
     tokens: Any = getattr(known, "tokens", known)
     if tokens is None:
@@ -73,6 +76,11 @@ def read(settings: Settings, known: LabelledVocabulary | Any | None, say: Say) -
         for name, some in (("train", train), ("valid", kept))
     }
     return LabelledData(vocabulary, examples, held, checksums_of(files), counts)
+
+
+def kinds_in(sentences: Sequence[TaggedSentence], scheme: str | None) -> set[str]:
+    """The types of their spans, or their plain tags."""
+    return {span.kind for one in sentences for span in spans_of(one.tags, scheme)}
 
 
 def inputs_of(sentences: Sequence[TaggedSentence]) -> list[str]:

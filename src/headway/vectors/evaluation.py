@@ -135,9 +135,9 @@ def rows_of(vectors: WordVectors, words: Iterable[str]) -> tuple[dict[str, int],
     many were taken in lower case."""
     rows, n_lowered = dict[str, int](), 0
     for word in dict.fromkeys(words):
-        found = vectors.find(word)
+        found = vectors.find_word(word)
         if found is None and (lower := word.lower()) != word:
-            found = vectors.find(lower)
+            found = vectors.find_word(lower)
             n_lowered += found is not None
         if found is not None:
             rows[word] = found

@@ -1,5 +1,6 @@
 """Words and their vectors, and what is asked of them: neighbours, similarity, analogies."""
 
+import re
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import islice
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from headway.core.errors import DataError
+from headway.languages.scripts import UNSPACED
 from headway.vectors.nearest import CHUNK, RankedRows, by_sums, nonzero, ranked
 
 if TYPE_CHECKING:  # that library takes as long to load as numpy
@@ -16,7 +18,8 @@ if TYPE_CHECKING:  # that library takes as long to load as numpy
 
 _QUERIES = 256
 """That are asked at a time."""
-_ALIKE_AMONG = 500_000
+_ALIKE_AMONG, _TOLD_BY = 500_000, 5_000
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 class Neighbour(NamedTuple):
@@ -47,19 +50,31 @@ class WordVectors:
         return {word: row for row, word in enumerate(self.words)}
 
     def find(self, word: str) -> int | None:
-        """The row of a word; None where there is no such word."""
+        """The row of what is spelled so to the letter; None where there is none."""
         return self._rows.get(word)
 
+    def find_word(self, word: str) -> int | None:
+        """The row of a word; of sub-words that of the piece which begins a word, `▁apple`, and none
+        that is spelled alike inside of words, but in scripts without spaces. None where there is no
+        such word."""
+        same = self.find(word)
+        is_whole = word.startswith("▁") or (same is not None and _UNSPACED.search(word))
+        return same if is_whole or not self._are_sub_words else self.find(f"▁{word}")
+
+    @cached_property
+    def _are_sub_words(self) -> bool:
+        return any(len(one) > 1 and one[0] == "▁" for one in islice(self.words, _TOLD_BY))
+
     def __contains__(self, word: str) -> bool:
-        return self.find(word) is not None
+        return self.find_word(word) is not None
 
     def row(self, word: str) -> int:
-        """The row of a word; of sub-words that of the piece which begins a word, `▁apple`.
+        """That of `find_word`, or else of what is spelled so.
 
-        Raises DataError where there is no such word, which names those that are spelled alike.
+        Raises DataError where there is neither, which names those that are spelled alike.
         """
-        found = self.find(word)
-        found = self.find(f"▁{word}") if found is None else found
+        found = self.find_word(word)
+        found = self.find(word) if found is None else found
         if found is None:
             alike = ", ".join(self.spelled_alike(word))
             remedy = f"Spelled alike: {alike}." if alike else "Ask for a word of the corpus."
