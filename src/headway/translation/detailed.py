@@ -97,7 +97,7 @@ class DetailedTranslator(TextTranslator):
 
     def _alternatives(self, searched: Searched) -> list[Alternative]:
         found, source_length = searched.hypotheses, len(searched.ids)
-        texts = self.subwords.decode_batch([hypothesis.ids for hypothesis in found])
+        texts = map(str.strip, self.subwords.decode_batch([one.ids for one in found]))
         return [
             Alternative(
                 target=text,
