@@ -1,7 +1,9 @@
 """What is told of a file: counts that agree with each other."""
 
+from dataclasses import replace
+
 from headway.filling.report import CODES_AT_END, FileReport, causes, summary
-from headway.filling.report_files import page
+from headway.filling.report_files import as_json, page
 from headway.languages.codes import LanguagePair
 from headway.localization.formats.units import FUZZY
 
@@ -42,6 +44,10 @@ def test_forms_of_plurals_are_told_where_there_are_more_texts_than_units():
     single = FileReport("a.po", None, 3, 2, {"model": 2}, left={"translated": 1})
     said = "a.po: 3 units, 2 to translate, 2 filled in; left as they were: 1 translated already"
     assert summary(single) == said
+    onto = replace(single, left={"translated": 1, "only_in_target": 5})
+    assert summary(onto).startswith("a.po: 3 units, 2 to translate, 2 filled in;")
+    assert as_json([single])["summary"] == said.replace("a.po", "1 file")
+    assert as_json([single, onto])["summary"].startswith("2 files: 6 units, 4 to translate, 4")
     assert summary(FileReport("a.txt", None, 1, 1, {"model": 1}), "lines").startswith(
         "a.txt: 1 lines"
     )

@@ -147,11 +147,14 @@ def test_without_scores_there_are_none():
 BOLD, END = Code("<b>", "<g>"), Code("</b>", "</g>")
 
 
-def test_codes_around_several_sentences_stay_around_them():
-    asked: list[str] = []
+class Shouting:
+    """A model of segments that makes capitals of what it is `asked`."""
 
-    def shout(segments: list[Segment]) -> list[SegmentTranslation]:
-        asked.extend(segment.text for segment in segments)
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, segments: list[Segment]) -> list[SegmentTranslation]:
+        self.asked.extend(segment.text for segment in segments)
         return [
             SegmentTranslation(
                 Segment(tuple(p.upper() if isinstance(p, str) else p for p in one.parts)), True, 0
@@ -159,7 +162,20 @@ def test_codes_around_several_sentences_stay_around_them():
             for one in segments
         ]
 
+
+@pytest.mark.parametrize("in_a_file", [True, False])
+def test_sentences_on_both_sides_of_a_line_break_are_translated_each_by_itself(in_a_file):
+    line_break = Code("<br>", "<br>") if in_a_file else "<br>"
+    shout, segment = Shouting(), Segment.of(("One is.", line_break, "Two is. Three", line_break))
+    [found] = translate_segments([segment], PORTIONS, shout)
+    assert shout.asked[:2] == ["One is.", "Two is."]
+    assert found.segment.text.replace("<BR>", "<br>") == "ONE IS.<br>TWO IS. THREE<br>"
+    assert found.segment.codes == segment.codes
+
+
+def test_codes_around_several_sentences_stay_around_them():
+    shout = Shouting()
     segment = Segment(("  One is.\n", BOLD, "Two is. Three is.", END, " Four is."))
     [found] = translate_segments([segment], PORTIONS, shout)
     assert found.segment == Segment(("  ONE IS.\n", BOLD, "TWO IS. THREE IS.", END, " FOUR IS."))
-    assert asked == ["One is.", "Two is.", "Three is.", "Four is."]
+    assert shout.asked == ["One is.", "Two is.", "Three is.", "Four is."]

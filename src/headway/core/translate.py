@@ -91,7 +91,7 @@ class TextTranslator:
         """The best translation of each text, in order; a blank one stays blank."""
         searched = self.search([clean(text) for text in texts], self.request())
         best = (one.hypotheses[0].ids if one.hypotheses else [] for one in searched)
-        return self.subwords.decode_batch(list(best))
+        return [text.strip() for text in self.subwords.decode_batch(list(best))]
 
     def search(self, texts: Sequence[str], request: SearchRequest) -> list[Searched]:
         """Hypotheses for clean texts."""

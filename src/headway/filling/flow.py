@@ -15,7 +15,12 @@ from headway.filling.judging import (
 from headway.filling.report import NO_MATCH
 from headway.languages.codes import suffix_of
 from headway.localization.formats.piecewise import Piecewise, Translated
-from headway.localization.formats.splitting import lines_of, restored, stripped
+from headway.localization.formats.splitting import (
+    lines_of,
+    restored,
+    stripped,
+    with_codes_of_source,
+)
 from headway.localization.formats.units import (
     DOUBTFUL,
     FUZZY,
@@ -115,6 +120,8 @@ class Flow:
         made = whole.segment
         if letter and made is not None:
             made = with_accelerator(made, unit.accelerator, letter, self._target_language)
+        if made is not None:
+            made = with_codes_of_source(unit.source, made)
         return Outcome(
             unit,
             made,

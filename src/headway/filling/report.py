@@ -155,7 +155,7 @@ def said_of(row: Row) -> str:
 
 def total(reports: Sequence[FileReport]) -> FileReport:
     """The counts of several files as if they were one; no rows."""
-    whole = FileReport(f"{len(reports):,} files", None, 0, 0)
+    whole = FileReport(f"{len(reports):,} file{'s' * (len(reports) != 1)}", None, 0, 0)
     for one in reports:
         for name in ("units", "gaps", "codes_at_end", "flagged"):
             setattr(whole, name, getattr(whole, name) + getattr(one, name))
@@ -171,7 +171,8 @@ def summary(report: FileReport, noun: str = "") -> str:
     origins = ", ".join(f"{n:,} {ORIGINS[name]}" for name, n in sorted(report.filled.items()))
     names = [*sorted(report.not_filled.items()), *sorted(report.left.items())]
     left = ", ".join(f"{n:,} {_LEFT.get(reason, reason.replace('_', ' '))}" for reason, n in names)
-    forms = report.gaps + sum(report.left.values()) > report.units
+    alone = sum(n for reason, n in report.left.items() if reason != "only_in_target")
+    forms = report.gaps + alone > report.units
     told = f"{report.gaps:,} to translate{' (a plural counts once for each form)' * forms}"
     told += f", {report.n_filled:,} filled in"
     if set(report.filled) - {"model"}:

@@ -70,7 +70,7 @@ def as_json(files: Sequence[FileReport]) -> dict[str, Any]:
     counts = [asdict(replace(file, rows=[])) for file in (total(files), *files)]
     for one in counts:
         del one["rows"]
-    return {"summary": summary(total(files)), "total": counts[0], "files": counts[1:],
+    return {"summary": summary(total(files), "units"), "total": counts[0], "files": counts[1:],
             "units": list(rows(files))}  # fmt: skip
 
 

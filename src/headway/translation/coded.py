@@ -339,13 +339,13 @@ def _read(source: CodedText, translation: Translation, n_best: int) -> SearchedC
 
 
 def spans_written(subwords: Subwords, ids: Sequence[int]) -> list[tuple[int, int]]:
-    """Which characters (start, end) of `subwords.decode(ids)` each id has written.
+    """Which characters (start, end) of `subwords.decode(ids)`, stripped, each id has written.
 
     Where several ids share one character, it belongs to the last of them.
     """
     beginnings = subwords.decode_batch([ids[:n] for n in range(len(ids) + 1)])
-    ends = [len(text.rstrip("\ufffd")) for text in beginnings]
-    ends = [min(max(ends[: n + 1]), len(beginnings[-1])) for n in range(len(ends))]
+    ends = [len(text.lstrip().rstrip("\ufffd")) for text in beginnings]
+    ends = [min(max(ends[: n + 1]), len(beginnings[-1].strip())) for n in range(len(ends))]
     return list(pairwise(ends))
 
 

@@ -97,7 +97,8 @@ class DetailedTranslator(TextTranslator):
 
     def _alternatives(self, searched: Searched) -> list[Alternative]:
         found, source_length = searched.hypotheses, len(searched.ids)
-        texts = self.subwords.decode_batch([hypothesis.ids for hypothesis in found])
+        decoded = self.subwords.decode_batch([one.ids for one in found])
+        texts = [text.strip() or text for text in decoded]  # spaces alone are a loop, not silence
         return [
             Alternative(
                 target=text,

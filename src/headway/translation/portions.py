@@ -22,7 +22,14 @@ from headway.languages.sentences import (
     space_between,
 )
 from headway.localization.checks.training_stats import SAMPLE, measured
-from headway.localization.formats.splitting import covered, joined_translations, lines_of, pieces_at
+from headway.localization.formats.splitting import (
+    covered,
+    joined_translations,
+    lines_of,
+    pieces_at,
+    with_codes_of_source,
+    with_line_breaks,
+)
 from headway.localization.placeholders.codes import mask, mask_pair, parsed_text, unmask
 from headway.localization.placeholders.may_hold import may_hold_sentences
 from headway.localization.placeholders.own_codes import OwnPattern
@@ -55,7 +62,7 @@ class Portions(NamedTuple):
     def of_segment(self, segment: Segment) -> list[Segment]:
         """The same of a segment; a piece that is `blank` is not for translation."""
         pieces: list[Segment] = []
-        for line in lines_of(segment):
+        for line in lines_of(with_line_breaks(segment, self.own)):
             pieces += [line] if line.blank else pieces_at(line, self._ends(covered(line, self.own)))
         return pieces
 
@@ -198,13 +205,12 @@ def translate_segments(
     cut_segments = [portions.of_segment(segment) for segment in segments]
     found = iter(find([piece for piece in _flattened(cut_segments) if not piece.blank]))
     translations = []
-    for pieces in cut_segments:
+    for source, pieces in zip(segments, cut_segments, strict=True):
         made = [SegmentTranslation(p, True, 0) if p.blank else next(found) for p in pieces]
+        whole = joined_translations([(p, one.segment) for p, one in zip(pieces, made, strict=True)])
         translations.append(
             SegmentTranslation(
-                joined_translations(
-                    [(p, one.segment) for p, one in zip(pieces, made, strict=True)]
-                ),
+                with_codes_of_source(source, whole),
                 all(one.complete for one in made),
                 sum(one.n_cut for one in made),
                 tuple(part for one in made for part in one.parts),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from headway.core.errors import DataError
 from headway.localization.formats.docx_files import open_document
+from headway.localization.formats.splitting import sentences_of
 from headway.localization.placeholders.segments import Segment
 
 
@@ -70,6 +71,19 @@ def test_only_texts_change_and_another_reader_sees_the_same_structure(path):
     assert before.namelist() == behind.namelist()
     changed = [n for n in before.namelist() if before.read(n) != behind.read(n)]
     assert changed == ["word/document.xml", "word/header1.xml"]
+
+
+def test_a_line_break_stands_between_sentences(tmp_path):
+    source, path = docx.Document(), tmp_path / "b.docx"
+    run = source.add_paragraph("One is.").runs[0]
+    run.add_break()
+    run.add_text("Two is.")
+    source.save(str(path))
+    document = open_document(path, None, None, False)
+    [gap] = document.gaps
+    assert [piece.text for piece in sentences_of(gap.source)] == ["One is.", "<br/>", "Two is."]
+    [paragraph] = docx.Document(io.BytesIO(document.filled([shouted(gap.source)]))).paragraphs
+    assert paragraph.text == "ONE IS.\nTWO IS."
 
 
 def test_fields_links_and_bookmarks_are_codes(path, tmp_path):

@@ -90,6 +90,22 @@ def test_a_code_that_closes_stays_with_its_sentence():
     assert texts(sentences_of(segment)) == ["<b>One.</b>", " ", "%s two."]
 
 
+@pytest.mark.parametrize(
+    "line_break",
+    [
+        Code("<br>", "<br>"),
+        Code("<BR class='x' />", "<BR class='x' />"),
+        Code('<x id="LINE_BREAK"/>', '<x id="LINE_BREAK" ctype="lb" equiv-text="&lt;br&gt;"/>'),
+    ],
+)
+def test_a_sentence_ends_before_a_code_that_breaks_the_line_and_nowhere_else(line_break):
+    shown = line_break.text
+    segment = Segment((BOLD, "One.", END, line_break, "Two", line_break, " three!", line_break))
+    assert texts(sentences_of(segment)) == ["<b>One.</b>", shown, f"Two{shown} three!{shown}"]
+    other = Segment(("One.", Code('<x id="1"/>', '<x id="1" ctype="bold"/>'), "Two."))
+    assert sentences_of(other) == [other]
+
+
 @pytest.mark.parametrize("text", [" ", ".", '."', "。", ". ", "\n", "\ufffc"])
 def test_long_repetitions_are_cut_in_no_time(text):
     segment = Segment((text * 20_000,))

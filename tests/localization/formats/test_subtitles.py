@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from headway.core.errors import DataError
 from headway.localization.formats.keyed import texts_of
 from headway.localization.formats.subtitles import COLUMNS, open_document
 from headway.localization.placeholders.segments import Segment
@@ -38,6 +39,17 @@ def test_a_sentence_over_two_cues_is_one_text_and_is_shared_among_them(tmp_path)
     old = "The old man went\r\nto the market", "and bought a fish.", "- Hi!\r\n- Ho!"
     wanted = SRT.replace(old[0], "Der alte Mann ging zum Markt und")
     assert after == wanted.replace(old[1], "kaufte einen Fisch.").replace(old[2], "- A\r\n- B")
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("time", ["00:00:04:000 --> 00:00:05:000", "00:00:04 --> 00:00:05"])
+def test_a_cue_whose_time_cannot_be_read_is_not_passed_over(tmp_path, time, newline):
+    path = tmp_path / "a.en.srt"
+    text = SRT.replace("00:00:04,000 --> 00:00:05,000", time).replace("\r\n", newline)
+    path.write_text(text, newline="")
+    line = "" if newline == "\r" else ":11"
+    with pytest.raises(DataError, match=f"a.en.srt{line}.* has '{time}'. Mend the time there"):
+        open_document(path, None, "de", False)
 
 
 def test_only_the_text_of_cues_is_changed_in_web_subtitles(tmp_path):

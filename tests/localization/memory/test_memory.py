@@ -51,7 +51,7 @@ def test_of_several_the_one_in_context_is_taken_then_the_first_file_the_newest_t
         return found.target, found.in_context
 
     assert best(text_unit("Open", "state")) == ("key", True)
-    assert best(text_unit("Open", "", "File", "Close")) == ("both", True)
+    assert best(text_unit("Open", "", "File", "Close")) == ("sides", True)
     assert best(text_unit("Open", "verb", "File", "Close")) == ("both", True)
     assert best(text_unit("Open", "", "File", "other")) == ("newest", False)
     assert best(text_unit("Open")) == ("newest", False)
@@ -59,6 +59,21 @@ def test_of_several_the_one_in_context_is_taken_then_the_first_file_the_newest_t
     found = known.exact(text_unit("Open"))
     assert found
     assert (found.percent, found.place, found.n_others) == (100, "first.tmx:4", 4)
+
+
+@pytest.mark.parametrize("sides", [("", ""), ("February", "April")])
+def test_a_text_without_a_key_takes_no_translation_of_a_key_where_its_file_has_one_without(
+    sides: tuple[str, str],
+) -> None:
+    # as in Django's catalogues: the month's name, then the same list of months within a date
+    known = memory(
+        ("March", "Март", 0, Label(), "February", "April"),
+        ("March", "мар.", 0, Label("abbrev. month"), "February", "April"),
+        ("March", "марта", 0, Label("alt. month"), "February", "April"),
+    )
+    wanted = {"": "Март", "abbrev. month": "мар.", "alt. month": "марта", "unheard of": "Март"}
+    found = {key: known.exact(text_unit("March", key, *sides)) for key in wanted}
+    assert {key: one.target for key, one in found.items() if one} == wanted
 
 
 def test_outer_white_space_and_composition_are_no_difference() -> None:

@@ -257,7 +257,8 @@ def _of_run(
             if inside:
                 yield _Atom(unescape(inside), start, end, look)
         elif one.name not in _FORGOTTEN and one.kind in ("start", "empty"):
-            yield _Atom(Code("<x/>", f"<w:r>{look}{raw}</w:r>"), start, end)
+            shown = "<br/>" if one.name in ("w:br", "w:cr") else "<x/>"
+            yield _Atom(Code(shown, f"<w:r>{look}{raw}</w:r>"), start, end)
         n = behind + 1
 
 

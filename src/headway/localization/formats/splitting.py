@@ -10,10 +10,11 @@ from typing import NamedTuple
 from headway.core.cleaning import clean
 from headway.languages.sentences import CODE, LINE_SPACE, sentence_ends, space_between
 from headway.localization.placeholders.own_codes import OwnPattern
-from headway.localization.placeholders.patterns import hidden, partners
+from headway.localization.placeholders.patterns import find, hidden, partners
 from headway.localization.placeholders.segments import Code, Segment
 
 _SPACE = re.compile(r"\s+")
+_LINE_BREAK = re.compile(r"""<br\b[^<>]*>|<x\b[^<>]*\bctype=["']lb["'][^<>]*>""", re.IGNORECASE)
 
 
 def lines_of(segment: Segment) -> list[Segment]:
@@ -46,8 +47,9 @@ def pieces_at(segment: Segment, ends: Iterable[int]) -> list[Segment]:
 
     Joined they are the segment again. A code whose partner is in another piece stands alone too,
     where it is the first or last of its piece: so bold sentences stay bold from first to last.
+    A code that breaks the line (`<br>`) is white space here.
     """
-    text = flat(segment)
+    text = "".join(part if isinstance(part, str) else _sign(part) for part in segment.parts)
     positions = set[int]()
     for end in ends:
         space = _SPACE.match(text, end)
@@ -117,9 +119,25 @@ def flat(segment: Segment) -> str:
 
 
 def covered(segment: Segment, own: Sequence[OwnPattern] = ()) -> str:
-    """The same length as `flat`, with the codes in its text hidden as well; `own` are a user's."""
-    texts = (hidden(part, CODE, own) if isinstance(part, str) else CODE for part in segment.parts)
-    return "".join(texts)
+    """The same length as `flat`, with the codes in its text hidden as well; `own` are a user's. A
+    code that breaks the line is a space: a sentence may end before it."""
+    return "".join(
+        hidden(part, CODE, own) if isinstance(part, str) else _sign(part) for part in segment.parts
+    )
+
+
+def with_line_breaks(segment: Segment, own: Sequence[OwnPattern] = ()) -> Segment:
+    """The same with each `<br>` in its text as a code."""
+
+    def breaks(text: str) -> list[tuple[int, int]]:
+        codes = find(text, own) if _LINE_BREAK.search(text) else []
+        return [(start, end) for start, end, _ in codes if _LINE_BREAK.fullmatch(text, start, end)]
+
+    return segment.with_codes(breaks)
+
+
+def _sign(code: Code) -> str:
+    return " " if any(map(_LINE_BREAK.fullmatch, code)) else CODE
 
 
 def cut_at(segment: Segment, positions: set[int]) -> list[Segment]:
@@ -180,15 +198,21 @@ def trimmed(segment: Segment) -> Trimmed:
 
 
 def restored(source: Segment, trimmed: Trimmed, translated: Segment) -> Segment:
-    """The translation for the file: only the codes of `source`, the file's own, are codes."""
+    """The translation for the file, with the white space around what was trimmed."""
+    inside = with_codes_of_source(source, translated)
+    return Segment.of([trimmed.before, *inside.parts, trimmed.after])
+
+
+def with_codes_of_source(source: Segment, translated: Segment) -> Segment:
+    """Only the codes of `source`, the file's own, are codes; all others are text."""
     own = Counter(source.codes)
-    parts: list[str | Code] = [trimmed.before]
+    parts = list[str | Code]()
     for part in translated.parts:
         is_own = not isinstance(part, str) and own[part] > 0
         if not isinstance(part, str):
             own[part] -= is_own
         parts.append(part if is_own or isinstance(part, str) else part.text)
-    return Segment.of([*parts, trimmed.after])
+    return Segment.of(parts)
 
 
 def _cleaned(text: str) -> list[str | Code]:

@@ -26,7 +26,9 @@ _TIME = re.compile(
     r"[ \t]*((?:\d{1,4}:)?\d{1,2}:\d{1,2}[,.]\d{1,3})[ \t]*-->[ \t]*"
     r"((?:\d{1,4}:)?\d{1,2}:\d{1,2}[,.]\d{1,3})[^\r\n]*"
 )
+_MEANT_AS_TIME = re.compile(r"(?:\A|(?<=[\r\n]))[ \t]*+\d++:\d[\d:.,]*+[ \t]*+-->[^\r\n]*")
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
+_RULE = "the times of a cue are as in 00:00:01,500 --> 00:00:02,000"
 _MARKUP = re.compile(r"<[^>]{0,200}>|\{\\[^}]{0,100}\}")
 _SPEAKER = re.compile(r"\s*[-\u2010-\u2015]")
 _SENTENCE_ENDS = re.compile(
@@ -167,8 +169,15 @@ def _columns(text: str) -> int:
 
 
 def _cues(decoded: Decoded) -> Iterator[_Cue]:
-    """Every cue; whatever else there is (numbers, notes, styles) is passed over."""
+    """Every cue; whatever else there is (numbers, notes, styles) is passed over.
+
+    Raises DataError: a time is none, so that its cue would be passed over, too.
+    """
     text, lines, position = decoded.text, Lines(decoded.text), 0
+    for meant in _MEANT_AS_TIME.finditer(text):
+        if not _TIME.fullmatch(meant[0]):
+            what = f"has {meant[0].strip()!r}"
+            raise decoded.refusal(_RULE, meant.start(), what, "Mend the time there")
     while position < len(text):
         line = _LINE.match(text, position)
         assert line, "it matches the empty string"

@@ -48,7 +48,8 @@ class Memory:
 
     Of several translations of one text the best is the one in context (the same key, or the same
     texts before and behind it; both are better than one); then the one of the file that was named
-    first; then the newest by the file's own dates; then the last one in the file.
+    first; then the newest by the file's own dates; then one that is not of another key; then the
+    last one in the file.
     """
 
     def __init__(self, store: MemoryStore, files: Sequence[str]) -> None:
@@ -127,7 +128,9 @@ class Memory:
         same_key = (rows["key"] == key) & (key != 0)
         same_sides = (rows["before"] == before) & (rows["after"] == after) & (before + after != 0)
         fitting = same_key.astype(int) + same_sides
-        order = np.lexsort((-numbers.astype(np.int64), -rows["date"], rows["file"], -fitting))
+        of_another_key = (rows["key"] != key) & (rows["key"] != 0)
+        last_first = -numbers.astype(np.int64)
+        order = np.lexsort((last_first, of_another_key, -rows["date"], rows["file"], -fitting))
         return numbers[order], bool(len(order) and fitting[order[0]])
 
     def _place(self, entry: MemoryEntry) -> str:
