@@ -27,6 +27,7 @@ from headway.decoding.forced import PrefixedDecoder
 from headway.engine.building import engine_library
 from headway.engine.engine import NativeEngine, prepare
 from headway.engine.ensembles import PackedEnsemble
+from headway.engine.forced import log_probs_by
 from headway.engine.packing import KINDS, Packed
 from headway.engine.shortlist import Shortlist, Shortlisted
 from headway.engine.translating import translate
@@ -139,14 +140,14 @@ def test_what_others_wrote_is_as_likely_as_torch_says() -> None:
     for decoder in (models[0], EnsembleDecoder(models)):
         engine = prepare(decoder, CPU)
         assert isinstance(engine, NativeEngine)
-        ours = engine.log_probs(sources, targets, special)
+        ours = log_probs_by(engine, sources, targets, special)
         ended = [[*ids, special.end] for ids in targets]
         for its, torchs in zip(
             ours, ensemble_log_probs_over(decoder, sources, ended, special, CPU), strict=True
         ):
             assert its == pytest.approx(torchs, abs=1e-4)
         never = [[special.padding], [special.end]]
-        assert engine.log_probs(sources[:2], never, special) == [[], []]
+        assert log_probs_by(engine, sources[:2], never, special) == [[], []]
 
 
 def test_it_reads_as_much_as_its_shortest_member() -> None:

@@ -64,11 +64,8 @@ class Job(ctypes.Structure):
 
     _fields_ = (
         *all_of(_int, "n_sentences n_entries"),
-        *all_of(
-            _pointer,
-            "turns ids first n_read limits allowed allowed_first beginning beginning_first "
-            "forbidden",
-        ),
+        *all_of(_pointer, "turns ids first n_read limits allowed allowed_first"),
+        *all_of(_pointer, "beginning beginning_first forbidden"),
         *all_of(_int, "n_forbidden begin end beam n_best want_scores"),
         ("length_penalty", _double),
         *all_of(_int, "slots encoded_rows longest_source longest_output"),

@@ -60,14 +60,13 @@ static void gather(const job *j, workspace *w, int64_t r, float *logits, const s
     float highest = chunk_maximum(logits, some->n);
     if (j->want_scores && !w->next) weigh(w, r, highest, logits, some->n);
     candidate *best = w->best + r * j->beam;
-    if (j->beginning_first) {
-        const slot *s = w->slots + w->row_slot[r];
-        const int64_t next = j->beginning_first[s->sentence] + s->n_written;
-        if (next < j->beginning_first[s->sentence + 1]) { /* the next token is given */
-            const int64_t given = place_of(some, j->beginning[next]);
-            if (given >= 0) *best = (candidate){logits[given], j->beginning[next]};
-            return;
-        }
+    const slot *s = w->slots + w->row_slot[r];
+    const int64_t *first = j->beginning_first ? j->beginning_first + s->sentence : 0;
+    if (first && s->n_written < first[1] - first[0]) { /* the next token is given */
+        const int32_t token = j->beginning[first[0] + s->n_written];
+        const int64_t given = place_of(some, token);
+        if (given >= 0) *best = (candidate){logits[given], token};
+        return;
     }
     const int64_t end = place_of(some, (int32_t)j->end);
     if (end >= 0) w->end_logit[r] = logits[end];

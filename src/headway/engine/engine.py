@@ -18,7 +18,6 @@ from headway.core.hypothesis import (
 from headway.core.interfaces import StepDecoder
 from headway.core.runtime import ProductPrecision, available_cores
 from headway.core.search import METHODS
-from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.corpora.cache_place import silent
 from headway.decoding.ensemble import EnsembleDecoder
@@ -51,7 +50,7 @@ class NativeEngine:
         """See `Engine`. Of a decoder that is another, or has a hook by now, nothing is found."""
         results: list[list[Hypothesis]] = [[] for _ in sources]
         plain, beginning, shortlist = unwrapped(decoder)
-        if reason := self._foreign(plain, shortlist) or beyond(request.settings):
+        if reason := self.foreign(plain, shortlist) or beyond(request.settings):
             if reason != self.left:
                 self.leave(reason)
             self.left = reason
@@ -70,7 +69,7 @@ class NativeEngine:
                 request,
                 [beginning] * len(some) if beginning else (),
                 allowed,
-                threads=threads_for(len(sources)),
+                threads=min(torch.get_num_threads(), available_cores() if sources[1:] else 1),
             )
         except MemoryError:  # it sets memory apart for the longest output; torch's grows with it
             return results
@@ -80,45 +79,14 @@ class NativeEngine:
             results[i] = each
         return results
 
-    def log_probs(
-        self, sources: Sequence[Ids], targets: Sequence[Ids], special: SpecialIds
-    ) -> list[list[float]]:
-        """Of each target the log-probability of each token, then of the end marker; nothing of what
-        is left to torch. Ids are without markers."""
-        results: list[list[float]] = [[] for _ in sources]
-        if self._foreign(self.model, None):
-            return results
-        pairs = [
-            ([*map(int, source), special.end], [*map(int, target)])
-            for source, target in zip(sources, targets, strict=True)
-        ]
-        never, longest = {special.end, *special.unwritten}, self.packed.longest
-        some = [
-            i
-            for i, (row, target) in enumerate(pairs)
-            if max(len(row), len(target) + 1) <= longest and never.isdisjoint(target)
-        ]
-        given = [pairs[i][1] for i in some]
-        request = SearchRequest(special, DecodingSettings("greedy"), torch.device("cpu"))
-        rows, limits = [pairs[i][0] for i in some], [*map(len, given)]
-        threads = threads_for(len(some))
-        found = translate(self.packed, rows, limits, request, given, threads=threads)
-        for i, (one,) in zip(some, found, strict=True):
-            results[i] = one.token_log_probs
-        return results
-
-    def _foreign(self, decoder: StepDecoder, shortlist: Shortlist | None) -> str:
+    def foreign(self, decoder: StepDecoder, shortlist: Shortlist | None) -> str:
+        """Why this decoder is left to torch; nothing if it is not."""
         if decoder is not self.model:
             return "the model is another than was prepared"
         if shortlist is not None and type(decoder) is EnsembleDecoder:
             return "an ensemble has no shortlist"
         models: Sequence[Any] = getattr(decoder, "members", [decoder])
         return CHANGED if any(m._forward_hooks or m._forward_pre_hooks for m in models) else ""
-
-
-def threads_for(n_sources: int) -> int:
-    """As many as torch has, where there is more than one text."""
-    return min(torch.get_num_threads(), available_cores() if n_sources > 1 else 1)
 
 
 def prepare(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -201,12 +200,11 @@ class SentenceJob(SearchJob):
 
     def begin(self, beginnings: Sequence[Sequence[int]], limits: Any, never: set[int]) -> None:
         """Have outputs begin with these tokens; they are checked as all else is."""
-        tokens, lengths = [*map(int, chain(*beginnings))], [*map(len, beginnings)]
+        tokens, lengths = [int(i) for ids in beginnings for i in ids], [*map(len, beginnings)]
         refuse_other_ids(self.packed.n_tokens, tokens)
         if (np.array(lengths) > limits).any() or not never.isdisjoint(tokens):
             raise ValueError("a beginning is within its limit, and of tokens that are written")
-        ids = np.array(tokens, dtype=np.int32)
-        self.point({"beginning": ids, "beginning_first": begins(lengths)})
+        self.point({"beginning": np.array(tokens, np.int32), "beginning_first": begins(lengths)})
 
     def allow(self, allowed: Sequence[Integers]) -> None:
         """Let each sentence be written with these tokens alone; they are checked as all else is."""

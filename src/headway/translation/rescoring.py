@@ -19,6 +19,7 @@ from headway.core.translate import TextTranslator
 from headway.decoding.ensemble import ensemble_log_probs_over, members_of
 from headway.decoding.forced import attention_over
 from headway.engine.engine import NativeEngine
+from headway.engine.forced import log_probs_by
 
 
 class Written(NamedTuple):
@@ -49,7 +50,8 @@ class System:
         own = request._replace(special=self.subwords.special, device=self.device)
         found: Found = []
         for hypotheses in self.decode(self.model, sources, own):
-            texts = self.subwords.decode_batch([one.ids for one in hypotheses])
+            decoded = self.subwords.decode_batch([one.ids for one in hypotheses])
+            texts = [text.strip() or text for text in decoded]  # as they are told
             pairs = zip(reversed(texts), reversed(hypotheses), strict=True)  # of one text the best
             its = {text: Written(one.ids, one.token_log_probs) for text, one in pairs}
             found.append({text: its[text] for text in texts})
@@ -82,7 +84,7 @@ class System:
         special, engine = self.subwords.special, getattr(self.decode, "engine", None)
         found: list[list[float]] = [[] for _ in sources]
         if isinstance(engine, NativeEngine):
-            found = engine.log_probs(sources, targets, special)
+            found = log_probs_by(engine, sources, targets, special)
         left = [i for i, one in enumerate(found) if not one]
         by_torch = ensemble_log_probs_over(
             self.model, [[*map(int, sources[i])] for i in left],
