@@ -1,4 +1,4 @@
-"""Many models into one: runs with one vocabulary alone, as an ensemble, by minimum Bayes risk, and
+"""Many models into one: runs alone, as an ensemble, by minimum Bayes risk, and
 students that were distilled from them, on the test sets of a public corpus.
 
 Trains nothing: the runs are there (docs/training.md has the commands). Each system is scored with
