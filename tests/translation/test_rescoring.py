@@ -12,7 +12,7 @@ import torch
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
 from headway.operations.shipped import place_of
-from headway.translation.rescoring import System
+from headway.translation.rescoring import ScoringSystem
 from headway.translator import Translator
 
 TEXTS = ["A cat sleeps.", "", "The dog that runs is black.", "Seven of us will have been there."]
@@ -143,7 +143,7 @@ def test_what_one_of_them_cannot_write_is_left_out(first_run, renumbered):
     second = both.plain.decode.systems[1]
     best = usual.n_best[0].target
 
-    class Unable(System):
+    class Unable(ScoringSystem):
         def scored(self, sources, texts, own):
             found = super().scored(sources, texts, own)
             return [{text: one for text, one in its.items() if text != best} for its in found]
@@ -156,7 +156,7 @@ def test_what_one_of_them_cannot_write_is_left_out(first_run, renumbered):
 
 def test_a_target_with_a_character_that_it_does_not_know_is_none(first_run, renumbered):
     plain = Translator.load(first_run, device="cpu").plain
-    system = System(plain)
+    system = ScoringSystem(plain)
     sources = system.read(TEXTS[:1])
     some, fewer = ({*ids} for ids in plain.subwords.encode_targets(["黑猫跑。", "猫跑。"]))
     never = min(some - fewer)

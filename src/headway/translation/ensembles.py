@@ -70,13 +70,13 @@ def load_ensemble(
         by_vocabulary.setdefault(one.subwords.fingerprint(), []).append(one)
     found, *others = (_as_one(some, make, engine, say) for some in by_vocabulary.values())
     if others:
-        from headway.translation.rescoring import Rescoring, System  # a side room
+        from headway.translation.rescoring import Rescoring, ScoringSystem  # a side room
 
         say(
             f"headway: of {len(by_vocabulary)} vocabularies: each searches by itself, and all "
             "score what was found"
         )
-        found.plain.decode = Rescoring([System(one.plain) for one in (found, *others)])
+        found.plain.decode = Rescoring([ScoringSystem(one.plain) for one in (found, *others)])
     return found
 
 

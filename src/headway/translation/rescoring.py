@@ -34,7 +34,7 @@ Found = list[dict[str, Written]]
 """For each source its translations, by their text."""
 
 
-class System:
+class ScoringSystem:
     """A model, or an ensemble of some with one vocabulary, and how it searches."""
 
     def __init__(self, plain: TextTranslator) -> None:
@@ -106,7 +106,7 @@ class Rescoring:
     What one of them cannot write is left out, unless nothing else was found.
     """
 
-    def __init__(self, systems: Sequence[System]) -> None:
+    def __init__(self, systems: Sequence[ScoringSystem]) -> None:
         self.systems = tuple(systems)
 
     def __call__(

@@ -14,7 +14,8 @@ from headway.localization.placeholders.patterns import find, hidden, partners
 from headway.localization.placeholders.segments import Code, Segment
 
 _SPACE = re.compile(r"\s+")
-_LINE_BREAK = re.compile(r"""<br\b[^<>]*>|<x\b[^<>]*\bctype=["']lb["'][^<>]*>""", re.IGNORECASE)
+_MAY_BREAK = re.compile(r"<(?:br|x)\b[^<>]*+>", re.IGNORECASE)
+_TYPE = re.compile(r"""\bctype=["']lb["']""", re.IGNORECASE)
 
 
 def lines_of(segment: Segment) -> list[Segment]:
@@ -130,14 +131,20 @@ def with_line_breaks(segment: Segment, own: Sequence[OwnPattern] = ()) -> Segmen
     """The same with each `<br>` in its text as a code."""
 
     def breaks(text: str) -> list[tuple[int, int]]:
-        codes = find(text, own) if _LINE_BREAK.search(text) else []
-        return [(start, end) for start, end, _ in codes if _LINE_BREAK.fullmatch(text, start, end)]
+        codes = find(text, own) if _MAY_BREAK.search(text) else []
+        return [(start, end) for start, end, _ in codes if _breaks_the_line(text[start:end])]
 
     return segment.with_codes(breaks)
 
 
 def _sign(code: Code) -> str:
-    return " " if any(map(_LINE_BREAK.fullmatch, code)) else CODE
+    return " " if any(map(_breaks_the_line, code)) else CODE
+
+
+def _breaks_the_line(code: str) -> bool:
+    """`<br>`, or `<x ctype="lb"/>` of XLIFF."""
+    is_tag = _MAY_BREAK.fullmatch(code) is not None
+    return is_tag and (code[:3].lower() == "<br" or _TYPE.search(code) is not None)
 
 
 def cut_at(segment: Segment, positions: set[int]) -> list[Segment]:
