@@ -2,10 +2,11 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from headway.core.hypothesis import penalty
+from headway.core.hypothesis import Hypothesis, penalty
 from headway.operations.shipped import SHIPPED
 from headway.translator import Translator
 
@@ -45,6 +46,20 @@ def test_each_takes_the_place_of_its_usual_word_and_nothing_else_changes(
     plain = translator.translate(TEXTS, method=method)
     found = translator.translate(TEXTS, method=method, glossary=terms)
     assert found == [exchanged(*each) for each in zip(plain, TEXTS, strict=True)]
+
+
+def test_terms_stand_where_the_model_says_whatever_else_scored_the_text(terms: Path) -> None:
+    translator, search = (Translator.load(SHIPPED, device="cpu") for _ in range(2))
+    usual = translator.translate(TEXTS, glossary=terms)
+
+    def told_otherwise(*given: Any) -> list[list[Hypothesis]]:
+        return [
+            [one._replace(token_log_probs=[-20.0 for _ in one.token_log_probs]) for one in each]
+            for each in search.plain.decode(search.model, *given[1:])
+        ]
+
+    translator.plain.decode = told_otherwise
+    assert translator.translate(TEXTS, glossary=terms) == usual
 
 
 def test_what_the_model_writes_anyway_is_left_alone(translator: Translator, tmp_path: Path) -> None:

@@ -186,7 +186,8 @@ def labels_of(rows: Sequence[LabelledText], say: Say) -> tuple[str, ...]:
     Raises DataError where there are not two, or where they are texts.
     """
     counts = Counter(label for row in rows for label in row.labels)
-    if len(counts) < 2 - any(len(row.labels) != 1 for row in rows):
+    several = any(len(row.labels) != 1 for row in rows)
+    if len(counts) < (1 if several else 2):
         raise DataError(
             f"there are two labels or more; all {len(rows):,} texts are {next(iter(counts), '')!r}."
             " Add texts of another."

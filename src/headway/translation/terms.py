@@ -22,6 +22,7 @@ from headway.localization.terms.placing import (
 )
 from headway.operations.argument_types import paths
 from headway.translation.coded import spans_written
+from headway.translation.decoding import EngineSearch
 from headway.translation.detailed import Alternative, DetailedTranslator, Translate, Translation
 
 Glossaries = str | Path | Sequence[str | Path] | Terms | None
@@ -154,17 +155,19 @@ class TermProcessor:
         """For each stretch how much less likely each token of the alternative is without it."""
         sources: list[list[int]] = []
         targets: list[list[int]] = []
+        by_itself = isinstance(self.plain.decode, EngineSearch)  # what others tell is not its own
         for text, one, stretches in read:
             ids = self.subwords.encode(text)[: self.plain.longest]
             spans = self.subwords.source_spans(text)
-            unread = stretches if one.token_log_probs else [[], *stretches]
+            unread = stretches if by_itself and one.token_log_probs else [[], *stretches]
             sources += [self._without(ids, spans, some) for some in unread]
             targets += [one.ids] * len(unread)
         special, model = self.subwords.special, opened(self.plain.model)[0]
         found = ensemble_log_probs_over(model, sources, targets, special, self.plain.device)
         log_probs = iter(found)
         for _, one, stretches in read:
-            whole = one.token_log_probs[:-1] or next(log_probs)
+            is_told = by_itself and one.token_log_probs
+            whole = one.token_log_probs[:-1] if is_told else next(log_probs)
             for _ in stretches:
                 without = next(log_probs)
                 yield [a - b for a, b in zip(whole, without, strict=True)]
