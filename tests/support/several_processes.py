@@ -16,6 +16,9 @@ from torch.distributed import TCPStore
 
 from headway.cli import main
 
+SEES_A_GPU = torch.cuda.is_available()
+"""Then autograd has threads for it from its first use on, and works in no process forked later."""
+
 
 def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 300.0) -> list[Any]:
     """`work(rank)` in so many processes, as torchrun would start them; what each has returned, None
@@ -23,10 +26,8 @@ def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 300.0) -> 
 
     All are gone at the end. Raises AssertionError where one was not done in time.
     """
-    if torch.cuda.is_initialized():
-        pytest.skip(
-            "no process can be forked from one that used a GPU: run tests/distributed alone"
-        )
+    if SEES_A_GPU:
+        pytest.skip("none is forked beside a GPU: run tests/distributed with CUDA_VISIBLE_DEVICES=")
     fork = multiprocessing.get_context("fork")
     pipes = [fork.Pipe() for _ in range(n)]
 
