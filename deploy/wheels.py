@@ -40,17 +40,28 @@ class System(NamedTuple):
     """As zig names it."""
     machine: str
     suffix: str
-    extra: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ("-lm",)
+
+
+PARTS_OF_C = ("math", "runtime", "stdio")
+WINDOWS_C = (
+    *("-nostdlib", "-Wl,--no-entry"),
+    *(f"-lapi-ms-win-crt-{part}-l1-1-0" for part in PARTS_OF_C),
+    "-lcompiler_rt",
+)
+"""Nothing has to be done where the libraries are loaded, so they go without MinGW's own C library,
+of which zig would compile hundreds of files for each level. What an instruction is not enough for
+(memset, expf) is compiled in."""
 
 
 SYSTEMS = {
     "manylinux_2_17_x86_64": System("x86_64-linux-gnu.2.17", "x86_64", "so"),
     "manylinux_2_17_aarch64": System("aarch64-linux-gnu.2.17", "aarch64", "so"),
     "macosx_11_0_arm64": System(
-        "aarch64-macos.11.0", "aarch64", "dylib", ("-Wl,-install_name,@rpath/headway.dylib",)
+        "aarch64-macos.11.0", "aarch64", "dylib", ("-Wl,-install_name,@rpath/headway.dylib", "-lm")
     ),
-    "win_amd64": System("x86_64-windows-gnu", "x86_64", "dll"),
-    "win_arm64": System("aarch64-windows-gnu", "aarch64", "dll"),
+    "win_amd64": System("x86_64-windows-gnu", "x86_64", "dll", WINDOWS_C),
+    "win_arm64": System("aarch64-windows-gnu", "aarch64", "dll", WINDOWS_C),
 }
 """By the tag of the wheel."""
 
@@ -67,9 +78,10 @@ def compile_library(name: str, system: System, level: str, folder: Path) -> Path
     processor = zig_options(compiler_options(level))
     main = str(sources_of(name)[0])
     with tempfile.TemporaryDirectory() as beside:  # what Windows' linker adds stays there
-        made = Path(beside, file.name)
-        options = [*FLAGS, *processor, "-s", *system.extra, main, "-o", str(made), "-lm"]
-        subprocess.run([*compiler, *options], check=True)
+        part, made = Path(beside, f"{name}.o"), Path(beside, file.name)
+        subprocess.run([*compiler, *FLAGS, *processor, "-c", main, "-o", part], check=True)
+        linked = [*FLAGS, "-s", part, "-o", made, *system.linked]
+        subprocess.run([*compiler, *linked], check=True)
         shutil.copy(made, file)
     return file
 
