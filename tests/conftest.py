@@ -12,14 +12,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
+import jaxtyping
 import pytest
+import shape_checks
 from hypothesis import HealthCheck, settings
-from jaxtyping import install_import_hook
-from shape_checks import SHAPED
 
 # Before anything imports headway: annotations such as Float[Tensor, "batch length"] are checked.
 # Of files that have none mypy's checks must do: others cost the suite half of its time.
-install_import_hook([f"headway.{name}" for name in SHAPED], "shape_checks.checked")
+jaxtyping.jaxtyped = shape_checks.checked
+jaxtyping.install_import_hook([f"headway.{name}" for name in shape_checks.SHAPED], None)
 
 if sys.version_info >= (3, 12):  # whose isinstance does not find what torch keeps: parameters
     typing._lazy_load_getattr_static = lambda: getattr  # as before

@@ -77,7 +77,16 @@ def test_a_wheel_in_a_clean_environment_needs_no_compiler(
     wheel = wheels.make_wheel(f"manylinux_2_17_{machine()}", tmp_path, [best])
     venv.create(tmp_path / "environment", with_pip=False)
     python = tmp_path / "environment" / "bin" / "python"
-    install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-compile"]
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "--quiet",
+        "--no-compile",
+    ]
     subprocess.run([*install, "--no-deps", "--no-index", wheel], check=True)
     (site,) = (tmp_path / "environment" / "lib").glob("python3.*/site-packages")
     (site / "others.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")

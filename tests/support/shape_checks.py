@@ -1,10 +1,14 @@
 """The type checker that the suite lays over every function of headway."""
 
-from typing import Any, Self, TypeVar
+from functools import wraps
+from typing import Any, Self, get_args
 
+import numpy as np
 from beartype import beartype
-
-T = TypeVar("T")
+from beartype.door import die_if_unbearable
+from jaxtyping import AbstractArray
+from jaxtyping._storage import get_shape_memo, pop_shape_memo, push_shape_memo
+from torch import Tensor
 
 SHAPED = (
     *("core", "nn", "decoding", "metrics", "models", "earlier_translators", "language_models"),
@@ -21,12 +25,80 @@ SHAPED = (
 files of `vectors` that answer in 0.3 s and therefore load what says shapes for types alone."""
 
 
-def checked(thing: T) -> T:
-    """`beartype`, but `Self` may be anything: a method decorated on its own cannot know it."""
-    annotations = getattr(thing, "__annotations__", {})
-    if not isinstance(thing, type) and Self in annotations.values():
-        thing.__annotations__ = {
-            name: Any if annotation is Self else annotation
-            for name, annotation in annotations.items()
-        }
-    return beartype(thing)
+def says_shapes(annotation: Any) -> bool:
+    """Whether sizes are named anywhere in it."""
+    if isinstance(annotation, type) and issubclass(annotation, AbstractArray):
+        return True
+    parts = annotation if isinstance(annotation, list) else get_args(annotation)
+    return any(map(says_shapes, parts))
+
+
+def kind(thing: Any) -> Any:
+    """What an annotation may ask of it: of two of a kind either both fit or none. Of a list, where
+    beartype looks at one element by chance, the first."""
+    if isinstance(thing, Tensor | np.ndarray):
+        return type(thing), thing.dtype, tuple(thing.shape)
+    if isinstance(thing, list | tuple):
+        some = thing if isinstance(thing, tuple) else thing[:1]
+        return type(thing), *map(kind, some)
+    return thing if isinstance(thing, str) else type(thing)
+
+
+def checked(thing: Any = None, *, typechecker: None = None) -> Any:
+    """Stands in for `jaxtyping.jaxtyped`, which takes the arguments of each call apart to check
+    them twice: beartype checks them once, and what is returned, in a memory of the sizes that the
+    names of axes stand for, if there are any; and of each kind of arguments the first.
+
+    `Self` may be anything: a method decorated on its own cannot know it; so may names that are
+    imported for types alone.
+    """
+    if thing is None:
+        return checked
+    if isinstance(thing, type):
+        if "__dataclass_fields__" in vars(thing):
+            thing.__init__ = checked(thing.__init__)  # type: ignore[misc]
+        return thing
+    for name, annotation in thing.__annotations__.items():
+        meant = annotation
+        if isinstance(annotation, str):
+            try:
+                meant = eval(annotation, thing.__globals__)
+            except NameError:
+                meant = Any
+        thing.__annotations__[name] = Any if meant is Self else meant
+    if not any(map(says_shapes, thing.__annotations__.values())):
+        return beartype(thing)
+    known: dict[Any, tuple[Any, set[Any]]] = {}
+    returned = thing.__annotations__.get("return", Any)
+
+    @beartype
+    @wraps(thing)
+    def at_first(*arguments: Any, **named: Any) -> Any:
+        *sizes, kept = get_shape_memo()
+        kept["sizes"] = [one.copy() for one in sizes]  # those of the arguments
+        return thing(*arguments, **named)
+
+    @wraps(thing)
+    def with_sizes(*arguments: Any, **named: Any) -> Any:
+        given = kind((arguments, tuple(named.items())))
+        if given not in known:
+            *_, kept = push_shape_memo({})
+            try:
+                found = at_first(*arguments, **named)
+            finally:
+                pop_shape_memo()
+            known[given] = (kept["sizes"], {kind(found)})
+            return found
+        found = thing(*arguments, **named)
+        sizes, kinds = known[given]
+        if (its := kind(found)) not in kinds:
+            for memory, its_sizes in zip(push_shape_memo({}), sizes, strict=False):
+                memory.update(its_sizes)
+            try:
+                die_if_unbearable(found, returned)
+            finally:
+                pop_shape_memo()
+            kinds.add(its)
+        return found
+
+    return with_sizes
