@@ -1,6 +1,7 @@
 """Terms on their whole way: `--glossary` of translate, evaluate and train, and from Python."""
 
 import json
+import shutil
 from pathlib import Path
 
 import polib
@@ -37,15 +38,19 @@ def text(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def run_with_terms(tmp_path_factory: pytest.TempPathFactory, terms: Path) -> Path:
-    """The package's run, with terms: a model that has learned nothing writes no word for them."""
+    """The package's run, with terms: a model that has learned nothing writes no word for them.
+
+    Of a copy it is not known what it learned from, so that none of that is written and read.
+    """
     folder = tmp_path_factory.mktemp("with-terms")
     source, target = write_pairs(folder, "train", generate(60, seed=3))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADWAY_CACHE", str(folder / "cache"))
         finished = command(
             "train", "--source", str(source), "--target", str(target), "--out", str(folder / "run"),
-            "--init-from", str(SHIPPED), "--training.max-steps=1", "--training.learning-rate=1e-9",
-            "--data.valid-size=8", "--runtime.device=cpu", "--glossary", str(terms),
+            "--init-from", str(shutil.copytree(SHIPPED, folder / "copy")), "--data.valid-size=4",
+            "--training.max-steps=1", "--training.learning-rate=1e-9", "--runtime.device=cpu",
+            "--glossary", str(terms),
         )  # fmt: skip
     assert finished.status == 0, finished.err
     assert "are kept in the run" in finished.err

@@ -219,7 +219,7 @@ def run(tmp_path_factory):
         corpus = write_corpus(folder / "corpus.txt")
         names = ("--task=language-model", "--corpus", str(corpus), "--out", str(folder / "run"))
         flags = [flag for flag in FLAGS if "min-count" not in flag and "max-steps" not in flag]
-        steps = ("--training.max-steps=120", "--training.checkpoint-every=60")
+        steps = ("--training.max-steps=60", "--training.checkpoint-every=30")
         finished = command("train", *names, "--model.type=elmo", *SMALL["elmo"], *flags, *steps)
         assert finished.status == 0, finished.err
     return folder / "run"

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -298,7 +296,7 @@ def test_a_pickle_is_refused_with_a_line_that_makes_what_is_read(copy, model, tm
     with pytest.raises(UserError, match="can run programs") as caught:
         import_bert(copy, tmp_path / "run", silent)
     line = str(caught.value).partition('python -c "')[2].removesuffix('"')
-    subprocess.run([sys.executable, "-c", line], check=True, capture_output=True)
+    exec(line, {})
     import_bert(copy, tmp_path / "run", silent)
     assert max(differences(model, tmp_path / "run")) < TOLERANCE
 

@@ -2,8 +2,7 @@
 
 import json
 import shutil
-import subprocess
-import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -285,7 +284,8 @@ def test_a_pickle_is_refused_with_the_one_line_that_makes_safetensors_of_it(copy
     assert finished.status == 2
     assert "pytorch_model.bin" in finished.err
     line = finished.err.partition('python -c "')[2].rpartition('"')[0]
-    subprocess.run([sys.executable, "-W", "ignore", "-c", line], check=True, capture_output=True)
+    with warnings.catch_warnings(action="ignore"):
+        exec(line, {})
     import_marian(copy, tmp_path / "run", silent)
     assert difference(model, tmp_path / "run") < 1e-4
 

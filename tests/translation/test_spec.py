@@ -3,11 +3,14 @@
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
-from everyday_run import SETTINGS
+from everyday_run import SETTINGS, write_corpus
 from torch import nn
 
 import headway
@@ -21,11 +24,18 @@ from headway.translation.corpus_task import CorpusTask
 from headway.translation.spec import PRIOR, PlannedTranslation, choose_length_penalty
 
 
+@cache
+def right_and_wrong() -> tuple[SentenceStatistics, SentenceStatistics]:
+    """Counts of a thousand translations that are the reference, and of as many that are not."""
+    references = [f"the child number {i} reads a long book" for i in range(1000)]
+    wrong = [f"the child number {i} reads" for i in range(1000)]
+    return bleu_statistics(references, references), bleu_statistics(wrong, references)
+
+
 def with_right(n: int, of: int = 60) -> SentenceStatistics:
     """Counts of `of` translations, the first `n` of them word for word the reference."""
-    references = [f"the child number {i} reads a long book" for i in range(of)]
-    wrong = [f"the child number {i} reads" for i in range(of)]
-    return bleu_statistics([*references[:n], *wrong[n:]], references)
+    right, wrong = right_and_wrong()
+    return replace(right, counts=np.concatenate([right.counts[:n], wrong.counts[n:of]]))
 
 
 def test_the_usual_length_penalty_stays_unless_another_wins_more_than_its_prior():
@@ -86,11 +96,16 @@ def killing(at: int, *, after: bool, places: list[Path]) -> Callable[[Any, Any],
 
 
 @pytest.fixture
-def trained(
-    everyday_files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Path:
+def trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A run whose updates are all made, and of which nothing is chosen yet."""
-    settings = merge(SETTINGS, {"data": {"source_language": "en"}})
+    settings = merge(
+        SETTINGS,
+        {
+            "text": {"vocabulary_size": 400},
+            "data": {"source_language": "en", "valid_size": 5},
+            "training": {"max_steps": 6, "checkpoint_every": 2, "valid_sentences": 3},
+        },
+    )
     del settings["decoding"]["length_penalty"]  # it is to be chosen
     monkeypatch.setattr(CorpusTask, "bleu", bleu)
     monkeypatch.setattr(kind, "choose_length_penalty", lambda found: (0.6, "it is so"))
@@ -98,7 +113,7 @@ def trained(
     def die(*_: Any) -> str:
         raise KilledError
 
-    source, target = everyday_files
+    source, target = write_corpus(tmp_path, 60)
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "choose", die)
         with pytest.raises(KilledError):
