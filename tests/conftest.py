@@ -26,9 +26,10 @@ if sys.version_info >= (3, 12):  # whose isinstance does not find what torch kee
     typing._lazy_load_getattr_static = lambda: getattr  # as before
 
 NUMBERS = itertools.count()
-# Where several processes share the tests, each has one thread.
-THREADS = 1 if "PYTEST_XDIST_WORKER" in os.environ else 2
-os.environ.setdefault("OMP_NUM_THREADS", str(THREADS))
+# Where several processes share the tests, each has one thread, whatever the one that launched them
+# was given: two of two threads each on two cores wait for each other, and take ten times as long.
+THREADS = 1 if "PYTEST_XDIST_WORKER" in os.environ else int(os.environ.get("OMP_NUM_THREADS", "2"))
+os.environ["OMP_NUM_THREADS"] = str(THREADS)
 # The engine is compiled once for all tests, not in the cache of each.
 os.environ.setdefault(
     "HEADWAY_ENGINE_CACHE", str(Path(tempfile.gettempdir(), f"headway-engine-{getpass.getuser()}"))

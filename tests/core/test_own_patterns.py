@@ -30,8 +30,10 @@ EXCEPTIONS = {
 
 def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, str]]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re."):
-            yield node, ast.unparse(node.func).removeprefix("re.")
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            verb = node.func.attr
+            if verb in VERBS and ast.unparse(node.func) == f"re.{verb}":
+                yield node, verb
 
 
 def _pattern(call: ast.Call, verb: str, space: dict[str, Any]) -> "re.Pattern[Any] | None":
@@ -59,12 +61,12 @@ def _patterns() -> Iterator[tuple[str, "re.Pattern[Any]", bool]]:
         (name, node)
         for name, tree in files.items()
         for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
+        if isinstance(node, ast.Attribute) and node.attr in VERBS
     ]
     for name, tree in files.items():
         space = vars(importlib.import_module(name))
         for call, verb in _calls(tree):
-            if verb not in VERBS or (pattern := _pattern(call, verb, space)) is None:
+            if (pattern := _pattern(call, verb, space)) is None:
                 continue
             named = {
                 one
@@ -81,7 +83,7 @@ def _patterns() -> Iterator[tuple[str, "re.Pattern[Any]", bool]]:
                     and (of == name or not node.value.id.startswith("_"))
                 )
             }
-            searched = not {verb, *used}.isdisjoint(SEARCHES) or not used & VERBS
+            searched = not {verb, *used}.isdisjoint(SEARCHES) or not used
             where = f"{name.rpartition('.')[2]}.{min(named, default=call.lineno)}"
             yield where, pattern, searched and verb not in ("match", "fullmatch")
 

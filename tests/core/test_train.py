@@ -94,7 +94,7 @@ def test_a_length_that_was_left_open_is_ten_passes_whatever_makes_an_update(corp
     assert 0 <= found.max_steps * 64 * accumulate - 10 * n_tokens < 64 * accumulate
 
 
-def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
+def test_a_run_that_was_killed_goes_on_with_its_own_files_only_as_if_it_had_not_been(
     run: RunFolder, corpus: tuple[Path, Path], tmp_path: Path
 ) -> None:
     out = tmp_path / "run"
@@ -105,6 +105,13 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert not RunFolder.open(out).finished
+    files = {file: file.read_bytes() for file in corpus}
+    for file, lines in files.items():
+        file.write_bytes(lines + "One more. 再来一个。\n".encode())
+    with pytest.raises(DataError, match="changed since"):
+        train(*corpus, out, resume=True)
+    for file, lines in files.items():
+        file.write_bytes(lines)
     again = alone(corpus, out, resume=True)
     _, error = again.communicate()
     assert again.returncode == 0, error
@@ -134,19 +141,3 @@ def test_it_refuses_what_it_cannot_use_and_changes_nothing(
     with pytest.raises(DataError, match="nothing.txt"):
         train(tmp_path / "nothing.txt", corpus[1], tmp_path / "x", sections=SECTIONS)
     assert not (tmp_path / "x" / "config.toml").exists()
-
-
-def test_a_run_goes_on_with_its_own_files_only(corpus: tuple[Path, Path], tmp_path: Path) -> None:
-    files = tmp_path / "b.en", tmp_path / "b.zh"
-    for file, original in zip(files, corpus, strict=True):
-        file.write_bytes(original.read_bytes())
-    process = alone((files[0], files[1]), tmp_path / "run")
-    while not (tmp_path / "run" / "config.toml").exists():
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.kill()
-    process.communicate()
-    files[0].write_text(files[0].read_text("utf-8") + "One more.\n", encoding="utf-8")
-    files[1].write_text(files[1].read_text("utf-8") + "再来一个。\n", encoding="utf-8")
-    with pytest.raises(DataError, match="changed since"):
-        train(*files, tmp_path / "run", resume=True)
