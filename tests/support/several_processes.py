@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch._inductor  # seconds, which each forked process would need
 from torch.distributed import TCPStore
 
 from headway.cli import main
