@@ -13,7 +13,7 @@ from everyday_run import command
 from headway.demo import generate
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-N_LINES = 6000
+N_LINES = 3000
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def started(text: Path, out: Path) -> subprocess.Popen[bytes]:
-    options = ["--shards", "--shard-lines=2400", "--processes=2", "--beam=1", "--precision=fp32"]
+    options = ["--shards", "--shard-lines=1200", "--processes=2", "--beam=1", "--precision=fp32"]
     job = [sys.executable, "-m", "headway", "translate", "demo", str(text), "--out", str(out)]
     return subprocess.Popen([*job, *options], stderr=subprocess.DEVNULL)
 
