@@ -5,8 +5,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +12,7 @@ from tempfile import TemporaryDirectory
 import faults
 import pytest
 from faults import Ground
-from faulty_disk import SOURCE, compiler
+from faulty_disk import compiler
 
 pytestmark = pytest.mark.skipif(
     compiler() is None, reason="a disk fails on purpose where there is a C compiler, on Linux"
@@ -32,20 +30,18 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 
 
 def test_a_run_that_is_killed_at_any_call_ends_as_if_left_alone(place: Ground) -> None:
-    first = [place.n_calls * share // 8 for share in (1, 3, 5)]
-    last = [place.n_calls - back for back in (60, 20, 5, 2, 0)]  # the weights are chosen
-    deaths = [{"at": at} for at in (*first, *last)]
-    for number in range(2):  # four deaths of each run
-        trial = faults.killed(place, place.folder / f"killed{number}", deaths[number::2])
+    first = [place.n_calls * share // 8 for share in (1, 3, 3)]  # each of what is left
+    last = [[place.n_calls - back] for back in (60, 20, 5, 2, 0)]  # the weights are chosen
+    for number, deaths in enumerate([first, *last]):
+        out = place.folder / f"killed{number}"
+        trial = faults.killed(place, out, [{"at": at} for at in deaths])
         assert not trial.wrong, trial
 
 
 def test_a_run_that_is_asked_to_stop_leaves_in_the_end_what_one_left_alone_leaves(
     place: Ground,
 ) -> None:
-    stops = [
-        {"at": place.n_calls * share // 12, "error": -signal.SIGTERM} for share in range(2, 12, 2)
-    ]
+    stops = [{"at": place.n_calls // 8, "error": -signal.SIGTERM}] * 3  # each of what is left
     trial = faults.killed(place, place.folder / "stopped", stops)
     assert not trial.wrong, trial
 
@@ -82,25 +78,10 @@ def test_of_two_commands_at_once_one_is_refused_and_nothing_is_mixed(place: Grou
     run = place.folder / "both"
     translation = ["translate", str(place.reference), str(text), "--out", str(new)]
     for verbs in ([place.train(run)] * 2, [translation, [*translation, "--beam", "2"]]):
-        status, said = at_once(place, verbs)
-        assert sorted(status) == [0, 2], said
-        assert "is at it" in said
+        ends = place.nursery.at_once(*verbs)
+        assert sorted(end.status for end in ends) == [0, 2], ends
+        assert "is at it" in max(ends).said
     assert faults.difference(run, place.reference) == ""
     lines = new.read_text(encoding="utf-8").splitlines()
     assert len(lines) == 300
     assert len(set(lines)) == 1
-
-
-def at_once(place: Ground, verbs: list[list[str]]) -> tuple[list[int], str]:
-    """How commands that begin at the same moment end, and what they say."""
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1",
-                   "HEADWAY_CACHE": str(place.folder / "cache")}  # fmt: skip
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-m", "headway", *verb], env=environment,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        )
-        for verb in verbs
-    ]  # fmt: skip
-    said = [process.communicate()[1] for process in started]
-    return [process.returncode for process in started], "\n".join(said)

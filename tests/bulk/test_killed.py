@@ -2,18 +2,19 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 
 import pytest
 from everyday_run import command
+from several_processes import begun
 
 from headway.demo import generate
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-N_LINES = 6000
+N_LINES = 3000
 
 
 @pytest.fixture(scope="module")
@@ -23,10 +24,10 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def started(text: Path, out: Path) -> subprocess.Popen[bytes]:
-    options = ["--shards", "--shard-lines=2400", "--processes=2", "--beam=1", "--precision=fp32"]
-    job = [sys.executable, "-m", "headway", "translate", "demo", str(text), "--out", str(out)]
-    return subprocess.Popen([*job, *options], stderr=subprocess.DEVNULL)
+def started(text: Path, out: Path) -> ForkProcess:
+    options = ["--shards", "--shard-lines=1200", "--processes=2", "--beam=1", "--precision=fp32"]
+    job = ["translate", "demo", str(text), "--out", str(out)]
+    return begun([*job, *options], out.with_name("said"))
 
 
 def children(pid: int) -> list[int]:
@@ -54,10 +55,11 @@ def whole(out: Path) -> str:
     return "".join(one.read_text("utf-8") for one in sorted(out.glob("[!.]*")))
 
 
-def seen(job: subprocess.Popen[bytes]) -> list[int]:
+def seen(job: ForkProcess) -> list[int]:
     """Its workers, as soon as there are two."""
+    assert job.pid
     while len(found := children(job.pid)) < 2:
-        assert job.poll() is None
+        assert job.is_alive()
         time.sleep(0.05)
     return found
 
@@ -66,6 +68,9 @@ def seen(job: subprocess.Popen[bytes]) -> list[int]:
 def test_each_line_is_there_once_and_in_order_after_kills_of_workers_and_of_the_parent(
     text: Path, tmp_path: Path
 ) -> None:
+    unkilled = tmp_path / "unkilled"
+    asked = ["--out", str(unkilled), "--beam=1", "--precision=fp32"]
+    assert command("translate", "demo", str(text), *asked).status == 0
     job = started(text, tmp_path / "killed")
     try:
         killed(seen(job)[0])
@@ -73,7 +78,7 @@ def test_each_line_is_there_once_and_in_order_after_kills_of_workers_and_of_the_
         killed(seen(job)[1])
         workers = seen(job)
         job.kill()
-        job.wait()
+        job.join()
         for _ in range(50):
             if not any(map(alive, workers)):
                 break
@@ -81,17 +86,15 @@ def test_each_line_is_there_once_and_in_order_after_kills_of_workers_and_of_the_
         assert not any(map(alive, workers))
     finally:
         job.kill()
-        job.wait()
+        job.join()
     job = started(text, tmp_path / "killed")
     try:
         killed(seen(job)[0])
-        assert job.wait() == 0
+        job.join()
+        assert job.exitcode == 0
     finally:
         job.kill()
-        job.wait()
-    unkilled = tmp_path / "unkilled"
-    asked = ["--out", str(unkilled), "--beam=1", "--precision=fp32"]
-    assert command("translate", "demo", str(text), *asked).status == 0
+        job.join()
     assert whole(tmp_path / "killed").count("\n") == N_LINES
     assert whole(tmp_path / "killed") == unkilled.read_text("utf-8")
 
@@ -102,19 +105,19 @@ def test_after_ctrl_c_nothing_is_left_half_written_and_it_is_said_how_to_go_on(
 ) -> None:
     out, long = tmp_path / "out", tmp_path / "long.txt"
     long.write_text(text.read_text("utf-8") * 100, "utf-8")
-    asked = [sys.executable, "-m", "headway", "translate", "demo", str(long), "--out", str(out)]
-    asked += ["--shards", "--processes=2"]
-    heard = ["env", "--default-signal=INT"]  # a shell's & has it ignored
-    job = subprocess.Popen([*heard, *asked], stderr=subprocess.PIPE, text=True)
+    log = tmp_path / "said"
+    asked = ["translate", "demo", str(long), "--out", str(out), "--shards", "--processes=2"]
+    job = begun(asked, log)
     try:
+        assert job.pid
         while not children(job.pid):
             time.sleep(0.1)
         time.sleep(0.3)
-        job.send_signal(signal.SIGINT)
-        _, said = job.communicate(timeout=30)
+        os.kill(job.pid, signal.SIGINT)
+        job.join(30)
     finally:
         job.kill()
-        job.wait()
-    assert job.returncode == 130
-    assert "the same command again" in said
+        job.join()
+    assert job.exitcode == 130
+    assert "the same command again" in log.read_text(encoding="utf-8")
     assert [one.name for one in out.iterdir()] == [".headway"]

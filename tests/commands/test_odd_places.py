@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from everyday_run import command
 
+from headway.cli import main
 from headway.tasks import TASKS
 
 pytestmark = [
@@ -48,14 +49,14 @@ def test_a_run_whose_settings_could_not_name_its_files_is_refused_before_anythin
         f"--source {LATIN}.en --target {LATIN}.zh --out run", f"{good} --out {LATIN}",
         f"{good} --out run --init-from {LATIN}",
     ):  # fmt: skip
-        ran = shell(f"headway train {arguments}")
-        assert ran.returncode == 2
-        assert b"has a name in UTF-8; got " in ran.stderr
-        assert b"Rename it." in ran.stderr
+        ran = command("train", *arguments.split())
+        assert ran.status == 2
+        assert "has a name in UTF-8; got " in ran.err
+        assert "Rename it." in ran.err
     (place / LATIN).symlink_to(everyday_run)
-    ran = shell(f"headway translate {LATIN} < {LATIN}.en")
-    assert (ran.returncode, ran.stdout) == (2, b"")
-    assert b"Rename it." in ran.stderr
+    ran = command("translate", LATIN, f"{LATIN}.en")
+    assert (ran.status, ran.out) == (2, "")
+    assert "Rename it." in ran.err
     assert {path.name for path in place.iterdir()} == {f"{LATIN}.en", f"{LATIN}.zh", LATIN}
     assert list(own_cache.iterdir()) == []
 
@@ -75,8 +76,8 @@ def test_no_task_learns_from_a_corpus_of_such_a_name(
 
 
 def test_such_a_file_is_translated_scored_and_examined(place: Path, everyday_run: Path) -> None:
-    ran = shell(f"headway translate {everyday_run} {LATIN}.en --out new{LATIN}")
-    assert ran.returncode == 0, ran.stderr
+    ran = command("translate", str(everyday_run), f"{LATIN}.en", "--out", f"new{LATIN}")
+    assert ran.status == 0, ran.err
     assert (place / f"new{LATIN}").read_bytes().count(b"\n") == 300
     ran = shell(f"headway evaluate --hypothesis new{LATIN} --reference {LATIN}.zh --json")
     assert ran.returncode == 0, ran.stderr
@@ -84,9 +85,9 @@ def test_such_a_file_is_translated_scored_and_examined(place: Path, everyday_run
     json.loads(ran.stdout)  # is UTF-8
     both = f"--source {LATIN}.en --target {LATIN}.zh"
     made = f"--page {LATIN}.html --suspects {LATIN}.tsv --out {LATIN}.clean"
-    ran = shell(f"headway prepare {both} {made} --json")
-    assert ran.returncode == 0, ran.stderr
-    json.loads(ran.stdout)
+    examined = command("prepare", *both.split(), *made.split(), "--json")
+    assert examined.status == 0, examined.err
+    json.loads(examined.out)
     (place / f"{LATIN}.html").read_text(encoding="utf-8")
 
 
@@ -114,21 +115,43 @@ def test_links_in_a_circle_are_the_users_to_mend(
 
 def test_a_c_locale_changes_nothing(place: Path, everyday_run: Path) -> None:
     (place / "données.en").write_text("The dog runs.\n", encoding="utf-8")
-    as_usual = shell(f"headway translate {everyday_run} données.en --runtime.threads 1")
-    assert as_usual.returncode == 0, as_usual.stderr
+    as_usual = command("translate", str(everyday_run), "données.en", "--runtime.threads", "1")
+    assert as_usual.status == 0, as_usual.err
     bare = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     ran = shell(f"headway translate {everyday_run} données.en --runtime.threads 1", **bare)
-    assert (ran.returncode, ran.stdout) == (0, as_usual.stdout), ran.stderr
+    assert (ran.returncode, ran.stdout.decode()) == (0, as_usual.out), ran.stderr
     ran = shell("headway train --source données.en --target données.en --out run", **bare)
     assert ran.returncode == 2
     assert b"PYTHONUTF8=1" in ran.stderr
 
 
 @pytest.mark.parametrize(
+    ("stream", "files", "words"),
+    [
+        ("stdin", [], "standard input is closed. Name a file."),
+        ("stdout", ["new.en"], "standard output is closed. Give --out"),
+    ],
+)
+def test_a_translation_says_what_to_do_without_a_stream(
+    stream: str,
+    files: list[str],
+    words: str,
+    place: Path,
+    everyday_run: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (place / "new.en").write_text("The dog runs.\n", encoding="utf-8")
+    monkeypatch.setattr(sys, stream, None)  # as where it is closed
+    assert main(["translate", str(everyday_run), *files]) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert "bug" not in said
+
+
+@pytest.mark.parametrize(
     ("line", "status", "words"),
     [
-        ("headway translate RUN <&-", 2, b"standard input is closed. Name a file."),
-        ("headway translate RUN new.en >&-", 2, b"standard output is closed. Give --out"),
         ("headway translate RUN new.en --out a.zh <&- >&- 2>&-", 0, b""),
         ("headway evaluate --hypothesis new.en --reference new.en >&-", 2, b"output is closed"),
         ("headway prepare --source SRC --target TGT >&-", 2, b"standard output is closed"),

@@ -1,19 +1,17 @@
 """Two commands that write to one place: the second is refused at once; what is no file is free."""
 
 import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 from everyday_run import Finished, command
+from several_processes import by_processes
 
 from headway.operations.locks import only_writer_of_file, only_writer_of_folder
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
-SOURCE = Path(__file__).parent.parent.parent / "src"
 LINES = "The dog runs.\nI love my sister.\n"
 
 
@@ -97,16 +95,12 @@ def test_of_two_processes_one_translates_and_the_other_says_who(
 ) -> None:
     out = text.with_name("new.zh")
     text.write_text(LINES * 400, encoding="utf-8")
-    code = "import sys; from headway.cli import main; sys.exit(main())"
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, "translate", str(everyday_run), str(text), "--out", out],
-            env={**os.environ, "PYTHONPATH": str(SOURCE)}, stderr=subprocess.PIPE, text=True,
-        )
-        for _ in range(2)
-    ]  # fmt: skip
-    said = {process: process.communicate()[1] for process in started}
-    done, other = sorted(started, key=lambda process: process.returncode)
-    assert (done.returncode, other.returncode) == (0, 2), said
-    assert f"process {done.pid} on " in said[other]
+
+    def one(_: int) -> tuple[int, str, int]:
+        ended = command("translate", str(everyday_run), str(text), "--out", str(out))
+        return ended.status, ended.err, os.getpid()
+
+    (done, _, first), (other, said, _) = sorted(by_processes(2, one))
+    assert (done, other) == (0, 2), said
+    assert f"process {first} on " in said
     assert out.read_text(encoding="utf-8").count("\n") == 800

@@ -49,8 +49,8 @@ def test_below_a_file_lies_the_only_preset_that_train_could_lay_there(
 ):
     file = tmp_path / "mine.toml"
     file.write_text(format_toml({"model": {"type": preset}}), encoding="utf-8")
-    of_file = found(capsys, str(file), "--task", task)
-    of_preset = found(capsys, preset, "--task", task)
+    few = ("--task", task, "--batch", "1", "--length", "4")
+    of_file, of_preset = (found(capsys, name, *few) for name in (str(file), preset))
     assert {**of_file, "name": preset} == of_preset
     assert of_file["assumed"] == ["32,000 tokens are assumed; --vocabulary V says how many"]
 

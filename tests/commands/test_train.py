@@ -7,8 +7,7 @@ import re
 import shlex
 import shutil
 import signal
-import subprocess
-import sys
+import threading
 import time
 import tomllib
 from contextlib import redirect_stderr
@@ -26,6 +25,7 @@ from everyday_run import (
     unfinish,
     write_pairs,
 )
+from several_processes import by_processes
 
 from headway.cli import main
 from headway.core.config import format_toml
@@ -40,7 +40,6 @@ from headway.runs import fitting
 from headway.translation.corpus_task import CorpusTask
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
-SOURCE = Path(__file__).parent.parent.parent / "src"
 
 
 def test_the_help_names_every_preset():
@@ -251,19 +250,19 @@ def test_killed_in_earnest_and_resumed_equals_never_stopping(
 ):
     """A process of its own, ended by kill -9 wherever it is by then."""
     run = tmp_path / "run"
-    names = ["--source", str(everyday_files[0]), "--target", str(everyday_files[1])]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "headway", "train", *names, "--out", str(run), *FLAGS],
-        env={**os.environ, "PYTHONPATH": str(SOURCE)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    checkpoints = run / "checkpoints"
-    while process.poll() is None and not list(checkpoints.glob("step-*")):
-        time.sleep(0.01)  # until there is one
-    time.sleep(random.Random(1).random() / 10)
-    process.kill()
-    process.wait()
+
+    def kill() -> None:
+        while not list((run / "checkpoints").glob("step-*")):
+            time.sleep(0.01)  # until there is one
+        time.sleep(random.Random(1).random() / 10)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def work(_: int) -> int:
+        del os.environ["RANK"], os.environ["WORLD_SIZE"]  # it is alone
+        threading.Thread(target=kill).start()
+        return train(everyday_files, run).status
+
+    assert by_processes(1, work) == [None]
     again = resume(run)
     assert again.status == 0, again.err
     assert left_behind(run) == left_behind(everyday_run)

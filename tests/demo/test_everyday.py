@@ -134,6 +134,13 @@ def test_the_grammar_contains_the_sentences_that_the_demo_shows(
     assert set(INVITED) <= sights
 
 
+@pytest.fixture(scope="module")
+def sights() -> list[Pair]:
+    """Of who is seen, and of all kinds."""
+    writer = Writer(3)
+    return [finished(*SIGHT(writer)) for _ in range(15_000)] + generate(8_000, 2)
+
+
 @pytest.mark.parametrize(
     ("english", "chinese"),
     [
@@ -146,11 +153,9 @@ def test_the_grammar_contains_the_sentences_that_the_demo_shows(
     ],
 )
 def test_who_is_seen_is_doing_something_and_who_is_named_has_a_habit(
-    english: str, chinese: str
+    english: str, chinese: str, sights: list[Pair]
 ) -> None:
-    writer = Writer(3)
-    pairs = [finished(*SIGHT(writer)) for _ in range(15_000)] + generate(8_000, 2)
-    hits = [pair for pair in pairs if re.search(english, pair[0])]
+    hits = [pair for pair in sights if re.search(english, pair[0])]
     assert len(hits) >= 3
     assert [pair for pair in hits if not re.search(chinese, pair[1])] == []
 

@@ -26,6 +26,7 @@ SHORT = (
     "--training.learning-rate=0.003", "--training.average=1", "--runtime.threads=1",
     "--runtime.device=cpu", "--runtime.precision=fp32", "--model.dropout=0",
 )  # fmt: skip
+SHORTER = ("--training.max-steps=4", "--training.checkpoint-every=4")
 TRANSFORMER = (
     "--model.type=transformer", "--model.layers=1", "--model.d-model=16", "--model.d-ff=16",
     "--model.heads=2",
@@ -55,7 +56,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def translation(place: Path) -> list[str]:
     files = ["--source", str(place / "train.en"), "--target", str(place / "train.zh")]
-    return [*files, *FLAGS, "--training.batch-tokens=300"]
+    return [*files, *FLAGS, "--training.batch-tokens=300", "--training.valid-sentences=2"]
 
 
 def words_of(kind: str, place: Path) -> list[str]:
@@ -63,7 +64,7 @@ def words_of(kind: str, place: Path) -> list[str]:
     lm = ["--task=language-model", "--corpus", str(place / "text.txt"), *TEXT]
     labelled = ["--corpus", str(place / "labelled.tsv")]
     tuned = ["--pairs", str(place / "more.tsv"), f"--init-from={place / 'parent'}",
-             "--data.valid-size=20", "--training.valid-sentences=10"]  # fmt: skip
+             "--data.valid-size=20", "--training.valid-sentences=2"]  # fmt: skip
     recurrent = {name: [*lm, f"--model.type={name}", *SMALL[name]] for name in ("lstm", "elmo")}
     return {
         "translation": translation(place),
@@ -105,7 +106,7 @@ KINDS = [
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_processes_learn_what_one_does(place: Path, tmp_path: Path, kind: str) -> None:
-    words = ["train", *words_of(kind, place), *SHORT]
+    words = ["train", *words_of(kind, place), *SHORT, *SHORTER]
     alone, both = tmp_path / "alone", tmp_path / "both"
     done = command(*words, "--out", str(alone))
     assert done.status == 0, done.err

@@ -2,13 +2,13 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 from everyday_run import FLAGS, left_behind, write_corpus
+from faulty_disk import SOURCE
+from several_processes import begun
 
 import headway
 from headway.core.errors import UserError
@@ -32,22 +32,23 @@ def pid_of_rank(launcher: int, rank: int) -> int | None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux's /proc")
-def test_killed_and_stopped_and_gone_on_with(tmp_path: Path) -> None:
+def test_killed_and_stopped_and_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = write_corpus(tmp_path)
     out = tmp_path / "run"
     asked = ["--source", str(files[0]), "--target", str(files[1]), "--out", str(out)]
     long = [*FLAGS, "--training.max-steps=100000", "--training.checkpoint-every=4"]
-    words = ["env", "--default-signal=INT"]  # a shell's & has it ignored
-    words += [sys.executable, "-m", "headway", "train", *asked, *long, "--processes", "2"]
-    environment = {**os.environ, "HEADWAY_LOST_AFTER": "300"}  # on a busy machine
-    process = subprocess.Popen(
-        words, env=environment, stderr=subprocess.PIPE, text=True, encoding="utf-8"
-    )
+    monkeypatch.setenv("HEADWAY_LOST_AFTER", "300")  # on a busy machine
+    monkeypatch.setenv("PYTHONPATH", str(SOURCE))
+    log = tmp_path / "said"
+    process = begun(["train", *asked, *long, "--processes", "2"], log)
+    assert process.pid
     until = time.monotonic() + LIMIT_S
 
     def wait_for(step: int) -> None:
         while not (out / "checkpoints" / f"step-{step}" / "state.json").exists():
-            assert process.poll() is None, process.communicate()[1]
+            assert process.is_alive(), log.read_text(encoding="utf-8")
             assert time.monotonic() < until
             time.sleep(0.05)
 
@@ -61,11 +62,13 @@ def test_killed_and_stopped_and_gone_on_with(tmp_path: Path) -> None:
             time.sleep(0.05)
         saved = max(int(one.name[5:]) for one in (out / "checkpoints").glob("step-*"))
         wait_for(saved // 4 * 4 + 4)
-        process.send_signal(signal.SIGINT)
-        said = process.communicate(timeout=LIMIT_S)[1]
+        os.kill(process.pid, signal.SIGINT)
+        process.join(LIMIT_S)
     finally:
         process.kill()
-    assert process.returncode == 130, said
+        process.join()
+    said = log.read_text(encoding="utf-8")
+    assert process.exitcode == 130, said
     assert "process 1 was killed (SIGKILL); the processes are started again" in said
     assert "goes on from step" in said
     last = said.splitlines()[-1]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch._inductor  # noqa: F401 - seconds, which each forked process would need
 from everyday_run import FLAGS, write_corpus
 from several_processes import command_by_processes
 from torch.distributed import TCPStore

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -70,7 +71,7 @@ def nursery(folder: Path, cache: Path) -> Iterator["Nursery"]:
 
 
 class Nursery:
-    """Lives, one after the other."""
+    """Lives, one after the other or at once."""
 
     def __init__(self, process: "subprocess.Popen[str]", said: Path) -> None:
         self._process, self._said = process, said
@@ -94,13 +95,29 @@ class Nursery:
             "arguments": list(arguments), "below": str(below or ""), "at": at, "error": error,
             "lasting": lasting, "killed_after_s": killed_after_s, "said": str(self._said),
         }  # fmt: skip
+        return self._lived([order])[0]
+
+    def at_once(self, *several: Sequence[str]) -> list[End]:
+        """Run commands that begin at the same moment, on a good disk."""
+        usual = {"below": "", "at": 0, "error": 0, "lasting": False, "killed_after_s": 0.0}
+        return self._lived(
+            [
+                {**usual, "arguments": arguments, "said": f"{self._said}{number}"}
+                for number, arguments in enumerate(several)
+            ]
+        )
+
+    def _lived(self, orders: list[dict[str, Any]]) -> list[End]:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.write(json.dumps(orders) + "\n")
         self._process.stdin.flush()
-        status, n_calls, *cost = json.loads(self._process.stdout.readline())
-        said = self._said.read_text(encoding="utf-8", errors="replace")
-        return End(status, n_calls, said, *cost)
+        return [
+            End(status, n_calls, Path(order["said"]).read_text("utf-8", "replace"), *cost)
+            for order, (status, n_calls, *cost) in zip(
+                orders, json.loads(self._process.stdout.readline()), strict=True
+            )
+        ]
 
 
 def _live(order: dict[str, Any], library: Any, answer: int) -> None:
@@ -125,14 +142,20 @@ def _live(order: dict[str, Any], library: Any, answer: int) -> None:
 
 
 def _nurse(library: Any) -> None:
-    import threading
+    # What a life would load, for seconds: Adam loads torch's compiler.
+    import torch._inductor  # noqa: F401
 
+    import headway.commands.train
+    import headway.commands.translate
+    import headway.runs.train
     import headway.translation.spec
     import headway.translator  # noqa: F401
     from headway import cli  # noqa: F401
     from headway.corpora import prepared
+    from headway.languages.detection import is_told
     from headway.operations import recovery
 
+    is_told("en")
     recovery.PATIENCE_S, recovery.LOOK_AGAIN_S = 6.0, 0.5  # a full disk is waited for no minute
     prepared.IN_MEMORY = 0  # as of a large corpus: what is in the cache can be damaged, too
 
@@ -141,28 +164,35 @@ def _nurse(library: Any) -> None:
     ]  # fmt: skip
     library.faulty_disk_calls.restype = ctypes.c_long
     for line in sys.stdin:
-        order = json.loads(line)
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(reader)
-            try:
-                _live(order, library, writer)
-            except BaseException:
-                traceback.print_exc()
-            os._exit(70)
-        os.close(writer)
-        timer = None
-        if order["killed_after_s"]:
-            timer = threading.Timer(order["killed_after_s"], os.kill, (child, signal.SIGKILL))
-            timer.start()
-        with os.fdopen(reader) as answers:
-            n_calls = int(answers.read() or 0)
-        _, status, usage = os.wait4(child, 0)
-        cost = (usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024.0)
-        if timer:
-            timer.cancel()
-        print(json.dumps([os.waitstatus_to_exitcode(status), n_calls, *cost]), flush=True)
+        born = [_born(order, library) for order in json.loads(line)]
+        print(json.dumps([_ended(*one) for one in born]), flush=True)
+
+
+def _born(order: dict[str, Any], library: Any) -> tuple[int, int, threading.Timer]:
+    """The process of a life, where it says how many calls it made, and what may end it."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        try:
+            _live(order, library, writer)
+        except BaseException:
+            traceback.print_exc()
+        os._exit(70)
+    os.close(writer)
+    timer = threading.Timer(order["killed_after_s"], os.kill, (child, signal.SIGKILL))
+    if order["killed_after_s"]:
+        timer.start()
+    return child, reader, timer
+
+
+def _ended(child: int, reader: int, timer: threading.Timer) -> list[float]:
+    with os.fdopen(reader) as answers:
+        n_calls = int(answers.read() or 0)
+    _, status, usage = os.wait4(child, 0)
+    cost = (usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024.0)
+    timer.cancel()
+    return [os.waitstatus_to_exitcode(status), n_calls, *cost]
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from types import FrameType
 SOURCE = Path(__file__).parent.parent.parent / "src" / "headway"
 
 SIZES = "--model.d-model=16 --model.d-ff=32 --model.encoder-layers=1 --model.decoder-layers=1"
-FLAGS = ["--budget=6s", *SIZES.split()]
+FLAGS = ["--budget=3s", *SIZES.split()]
 
 
 def entered(folder: Path) -> list[Path]:
@@ -33,7 +33,7 @@ def entered(folder: Path) -> list[Path]:
     pairs = generate(300, 3)
     texts = folder / "a.en", folder / "a.zh"
     for file, side in zip(texts, zip(*pairs, strict=True), strict=True):
-        # a model of six seconds would write sentence ends anywhere, and have them looked at
+        # a model of three seconds would write sentence ends anywhere, and have them looked at
         texts_only = "".join(f"{text.rstrip('。')}\n" for text in side)
         file.write_text(texts_only, encoding="utf-8")
     (folder / "new.en").write_text("The dog runs.\n", encoding="utf-8")

@@ -4,14 +4,17 @@ import ctypes
 import gc
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing.context import ForkContext, ForkProcess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+import torch._inductor  # seconds, which each forked process would need
 from torch.distributed import TCPStore
 
 from headway.cli import main
@@ -20,15 +23,42 @@ SEES_A_GPU = torch.cuda.is_available()
 """Then autograd has threads for it from its first use on, and works in no process forked later."""
 
 
+def ready_to_fork() -> ForkContext:
+    """What forks processes that can compute."""
+    if SEES_A_GPU:
+        pytest.skip("none is forked beside a GPU: run this with CUDA_VISIBLE_DEVICES=")
+    gc.collect()
+    # Threads that earlier tests multiplied with are not there in a forked process, which would wait
+    # for them: OpenMP ends them (1: `omp_pause_soft`), and begins anew where there is work.
+    ctypes.CDLL("libgomp.so.1").omp_pause_resource_all(1)
+    return multiprocessing.get_context("fork")
+
+
+def begun(words: list[str], log: Path) -> ForkProcess:
+    """The command line in a process of its own, as a terminal would start it. What it says goes to
+    the log."""
+
+    def run() -> None:
+        gc.freeze()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's & has it ignored
+        with log.open("w", encoding="utf-8") as said:
+            os.dup2(said.fileno(), 2)
+            sys.stderr = said
+            status = main(words)
+        os._exit(status)
+
+    process = ready_to_fork().Process(target=run)
+    process.start()
+    return process
+
+
 def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 300.0) -> list[Any]:
     """`work(rank)` in so many processes, as torchrun would start them; what each has returned, None
     where it ended before.
 
     All are gone at the end. Raises AssertionError where one was not done in time.
     """
-    if SEES_A_GPU:
-        pytest.skip("none is forked beside a GPU: run tests/distributed with CUDA_VISIBLE_DEVICES=")
-    fork = multiprocessing.get_context("fork")
+    fork = ready_to_fork()
     pipes = [fork.Pipe() for _ in range(n)]
 
     def begin(rank: int) -> None:
@@ -48,10 +78,6 @@ def by_processes(n: int, work: Callable[[int], Any], limit_s: float = 300.0) -> 
         pipes[rank][1].close()
         os._exit(0)  # the fixtures are the parent's
 
-    gc.collect()
-    # Threads that earlier tests multiplied with are not there in a forked process, which would wait
-    # for them: OpenMP ends them (1: `omp_pause_soft`), and begins anew where there is work.
-    ctypes.CDLL("libgomp.so.1").omp_pause_resource_all(1)
     children = [fork.Process(target=begin, args=(rank,), daemon=True) for rank in range(n)]
     try:
         for child in children:
