@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from everyday_run import FLAGS
 from writers import SIZES
 
 import headway
@@ -45,13 +46,18 @@ def test_of_a_text_that_is_too_long_the_beginning_is_read(everyday_run: Path) ->
     assert document.sentence(inspected, "Dogs.", parts=[])["left_out"] == 0
 
 
-def test_torchs_compiler_is_not_loaded_for_a_page() -> None:
+def test_torchs_compiler_is_loaded_neither_to_train_nor_for_a_page(
+    everyday_files: tuple[Path, Path], tmp_path: Path
+) -> None:
     """It takes a second of every command. In a process of its own, as others load it."""
+    train = ["train", f"--source={everyday_files[0]}", f"--target={everyday_files[1]}"]
+    train += [f"--out={tmp_path / 'run'}", *FLAGS, "--training.max-steps=1"]
     lines = (
         "import sys; from pathlib import Path",
         "from headway.inspection import document, inspected_model",
         "demo = inspected_model.open_inspected(Path(sys.argv[1]))",
         "document.sentence(demo, 'A dog runs.')",
+        f"from headway.cli import main; assert not main({train})",
         "sys.exit('torch._dynamo' in sys.modules)",
     )
     shipped = Path(headway.__file__).parent / "shipped" / "demo"

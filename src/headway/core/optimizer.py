@@ -37,21 +37,18 @@ class FlatAdam:
         self.n_rounded = sum(p.numel() for _, p in dense if p not in exact)
         device = next(iter(parameters.values())).device
         pieces = [parameter.detach().float().flatten() for _, parameter in dense]
-        masters = torch.cat(pieces) if pieces else torch.zeros(0, device=device)
-        self.masters = nn.Parameter(masters)
-        self.masters.grad = self.gradient = torch.zeros_like(masters)
-        self.rounded = masters[: self.n_rounded].to(dtype)
+        self.masters = torch.cat(pieces) if pieces else torch.zeros(0, device=device)
+        self.gradient = torch.zeros_like(self.masters)
+        self.rounded = self.masters[: self.n_rounded].to(dtype)
         self.rounded_gradient = torch.zeros_like(self.rounded)
-        self.adam = torch.optim.Adam([self.masters], betas=betas, eps=epsilon, fused=True)
-        state = self.adam.state[self.masters]
-        state["step"] = torch.zeros((), device=masters.device)
-        state["exp_avg"] = torch.zeros_like(masters)
-        state["exp_avg_sq"] = torch.zeros_like(masters)
+        self.betas, self.epsilon = betas, epsilon
+        self.steps = torch.zeros((), device=device)
+        self.moments = {name: torch.zeros_like(self.masters) for name in ("exp_avg", "exp_avg_sq")}
         end = 0
         for _, parameter in dense:
             here = slice(end, end := end + parameter.numel())
             exactly = end > self.n_rounded
-            values = self.masters.data if exactly else self.rounded
+            values = self.masters if exactly else self.rounded
             gradients = self.gradient if exactly else self.rounded_gradient
             parameter.data = values[here].view(parameter.shape)
             parameter.grad = gradients[here].view(parameter.shape)
@@ -66,9 +63,14 @@ class FlatAdam:
         if clip_norm:
             shorter = (clip_norm / (norm + 1e-6)).clamp(max=1.0)
             self.gradient.mul_(shorter)
-        self.adam.param_groups[0]["lr"] = learning_rate
-        self.adam.step()
-        self.rounded.copy_(self.masters.data[: self.n_rounded])
+        self.steps.add_(1)
+        torch._fused_adam_(  # what torch.optim.Adam calls, which loads torch's compiler
+            [self.masters], [self.gradient],
+            [self.moments["exp_avg"]], [self.moments["exp_avg_sq"]], [], [self.steps],
+            lr=learning_rate, beta1=self.betas[0], beta2=self.betas[1], eps=self.epsilon,
+            weight_decay=0.0, amsgrad=False, maximize=False,
+        )  # fmt: skip
+        self.rounded.copy_(self.masters[: self.n_rounded])
         self.clear()
         return norm
 
@@ -84,17 +86,14 @@ class FlatAdam:
 
     def finite(self) -> bool:
         """Whether the weights, and Adam's moments, are finite: an infinite one holds its weight."""
-        moments = self.adam.state[self.masters].values()
-        all_ = [self.masters.detach(), *moments, *self.still_masters.values()]
+        all_ = [self.masters, *self.moments.values(), *self.still_masters.values()]
         return all(bool(x.sum().isfinite() or x.isfinite().all()) for x in all_)  # a sum is quick
 
     def by_name(self, flat: Tensor) -> dict[str, Tensor]:
         """A flat vector cut into tensors with the parameters' names and shapes (views)."""
-        pieces = flat.detach().split([shape.numel() for shape in self.shapes.values()])
-        return {
-            name: piece.view(shape)
-            for (name, shape), piece in zip(self.shapes.items(), pieces, strict=True)
-        }
+        pieces = flat.split([shape.numel() for shape in self.shapes.values()])
+        cut = zip(self.shapes.items(), pieces, strict=True)
+        return {name: piece.view(shape) for (name, shape), piece in cut}
 
     def weights(self) -> dict[str, Tensor]:
         """All that makes the model what it is, by name: float32 weights and buffers (views)."""
@@ -102,12 +101,10 @@ class FlatAdam:
 
     def state_dict(self) -> dict[str, Tensor]:
         """Adam's two moments by name, and its step count: with the weights, all there is."""
-        state = self.adam.state[self.masters]
-        moments = {"step": state["step"].reshape(1)}
-        for moment in ("exp_avg", "exp_avg_sq"):
-            for name, tensor in self.by_name(state[moment]).items():
-                moments[f"{moment}.{name}"] = tensor
-        return moments
+        state = {"step": self.steps.reshape(1)}
+        for moment, flat in self.moments.items():
+            state |= {f"{moment}.{name}": tensor for name, tensor in self.by_name(flat).items()}
+        return state
 
     def load_state_dict(self, weights: Mapping[str, Tensor], state: Mapping[str, Tensor]) -> None:
         """Go on from saved weights and moments; raises RunError when they are another model's."""
@@ -117,7 +114,7 @@ class FlatAdam:
     def take(self, weights: Mapping[str, Tensor]) -> None:
         """Begin with these weights; raises RunError when they are another model's."""
         copy_weights(weights, self.weights())
-        self.rounded.copy_(self.masters.data[: self.n_rounded])
+        self.rounded.copy_(self.masters[: self.n_rounded])
         for name, parameter in self.still.items():
             parameter.data.copy_(self.still_masters[name])
 

@@ -80,7 +80,8 @@ def start(settings: RuntimeSettings) -> Runtime:
     threads = set_threads(settings.threads)
     torch.manual_seed(settings.seed)  # every device
     allow_tf32(on_cuda)
-    torch.use_deterministic_algorithms(not on_cuda)
+    # As torch.use_deterministic_algorithms does, which loads torch's compiler, for a second.
+    torch.set_deterministic_debug_mode("default" if on_cuda else "error")
     # Deterministic mode would otherwise fill every new tensor; no code here reads unset memory.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 

@@ -32,6 +32,7 @@ from headway.labelling.labeller import Labeller
 from headway.labelling.pooling import PoolingHead
 from headway.labelling.task import Example, ExamplesTask, Tensors
 from headway.operations.shipped import refuse_undecodable
+from headway.runs.loading import Undrawn
 from headway.runs.settings import Settings, absolute_files
 from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, validated
 
@@ -129,7 +130,7 @@ def counted(rows: Sequence[Example], labels: Sequence[str]) -> dict[str, Any]:
 def complete(given: Sections, settings: Settings, data: LabelledData) -> Sections:
     """Batches of `BATCH` pictures, and where neither a length nor a budget was set one that follows
     from how many pictures there are, and how many make an update."""
-    with torch.device("meta"):
+    with torch.device("meta"), Undrawn():
         build(settings, data.vocabulary)  # raises what it would later, while there is no run yet
     training, fitted = settings.training, dict[str, Any]()
     if not training.learning_rate:

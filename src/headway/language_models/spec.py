@@ -19,7 +19,7 @@ from headway.language_models.scoring import Scorer
 from headway.language_models.task import LanguageTask, LanguageTraining
 from headway.language_models.units import BY_LETTERS, LanguageText
 from headway.runs.gradient import GRADIENT
-from headway.runs.loading import copied, open_run
+from headway.runs.loading import Undrawn, copied, open_run
 from headway.runs.parent import FREE_OF_MODEL, Parent, on_parent, tuned_rate
 from headway.runs.settings import Settings
 from headway.runs.task_spec import (
@@ -71,7 +71,7 @@ def built(
 
 def carries(settings: Settings) -> bool:
     """Whether a model of these settings carries a state over all text."""
-    with torch.device("meta"):
+    with torch.device("meta"), Undrawn():
         return bool(built(settings, 8, SpecialIds()).carries)
 
 

@@ -24,7 +24,7 @@ _CALLS_PER_TENSOR = 100
 """Of torch's functions, at most, while a model is built: a Transformer takes 9, an LSTM 16."""
 
 
-class _Undrawn(TorchFunctionMode):
+class Undrawn(TorchFunctionMode):
     """While it is open, the first weights of what is built are not drawn: others will be loaded. On
     the meta device torch would load its compiler to draw them, for a second.
 
@@ -81,7 +81,7 @@ def open_run(
     folder.refuse_damaged()
     found = shapes(folder.model)
     vocabulary = fitting_vocabulary(spec, settings, folder, folder.model, found)
-    with torch.random.fork_rng(devices=[]), _Undrawn():
+    with torch.random.fork_rng(devices=[]), Undrawn():
         model = spec.build(settings, vocabulary)
     (spec.load(settings) if spec.load else copied)(model, folder.model)
     place = chosen_device(build(RuntimeSettings, {"device": device}, section="runtime"))
@@ -116,7 +116,7 @@ def fitting_vocabulary(
     vocabulary = spec.vocabulary(folder.path)
     rule = f"weights must be those that {folder.config} describes; {weights} has "
     remedy = ". Put the two files of one run together."
-    endless = _Undrawn(_CALLS_PER_TENSOR * (len(found) + 10), f"{rule}far fewer tensors{remedy}")
+    endless = Undrawn(_CALLS_PER_TENSOR * (len(found) + 10), f"{rule}far fewer tensors{remedy}")
     with torch.device("meta"), endless:
         model = spec.build(settings, vocabulary)
     wanted = {name: shape_of(tensor) for name, tensor in saved_tensors(model).items()}

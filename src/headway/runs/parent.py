@@ -20,7 +20,7 @@ from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Validation
 from headway.operations.frozen import names_below, trunk_of
 from headway.operations.shipped import open_folder
-from headway.runs.loading import fitting_vocabulary
+from headway.runs.loading import Undrawn, fitting_vocabulary
 from headway.runs.settings import Settings, task_of, upgraded
 from headway.runs.task_spec import Run, Say, TaskSpec
 from headway.runs.transfer import (
@@ -127,7 +127,7 @@ class Parent:
     def outline(self) -> nn.Module:
         """Its model with names and shapes, and no numbers."""
         assert self.spec, "one that is opened with a task's spec has its own"
-        with torch.device("meta"):
+        with torch.device("meta"), Undrawn():
             return self.spec.build(self.settings, self.vocabulary)
 
     def brought(self, weights: Mapping[str, Tensor], model: nn.Module, run: Run) -> Brought:

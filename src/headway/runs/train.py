@@ -19,6 +19,7 @@ from headway.operations.time_budget import seconds
 from headway.runs.console import forgiving_stderr
 from headway.runs.fitting import presets_that_fit
 from headway.runs.gradient import GRADIENT
+from headway.runs.loading import Undrawn
 from headway.runs.parent import Parent, inherited, origin
 from headway.runs.resuming import stopped_run
 from headway.runs.settings import Settings, preset
@@ -97,7 +98,7 @@ def learner(spec: TaskSpec, settings: Settings) -> Learner:
 
 def n_parameters(run: Run) -> int:
     """Numbers that are learned: by gradient, or by counting."""
-    with torch.device("meta"):  # none of them in memory
+    with torch.device("meta"), Undrawn():  # none of them in memory
         model = run.spec.build(run.settings, run.data.vocabulary)
     saved = saved_tensors(model).values()
     return sum(tensor.numel() for tensor in saved if tensor.is_floating_point())

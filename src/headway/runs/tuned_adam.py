@@ -74,7 +74,7 @@ class TunedAdam(FlatAdam):
         gradients Adam leaves them as they are, to the bit."""
         if not self.training.unfreeze_at:
             return
-        before, n_updates = self.waits, int(self.adam.state[self.masters]["step"])
+        before, n_updates = self.waits, int(self.steps)
         self.waits = n_updates < self.unfreeze_step
         if self.waits and not before:
             freeze(self.model, self.training.freeze)

@@ -10,6 +10,7 @@ from headway.core.errors import ConfigError
 from headway.core.interfaces import StepDecoder
 from headway.core.transformer import TransformerConfig
 from headway.corpora.prepared import Prepared
+from headway.runs.loading import Undrawn
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Tokens
 from headway.translation.pairs import Pairs
@@ -27,7 +28,7 @@ def refuse_too_long(
     longest = longest_of(prepared)
     if settings.training.pack_length:
         refuse_unpackable(settings, prepared, longest)
-    with torch.device("meta"):  # nothing of it in memory
+    with torch.device("meta"), Undrawn():  # nothing of it in memory
         model = cast(StepDecoder, build(settings, prepared.subwords))
     if model.longest is None or longest <= model.longest:
         return
