@@ -6,7 +6,6 @@ from typing import NamedTuple, Self
 
 import pytest
 import torch
-from beartype.roar import BeartypeCallHintParamViolation, BeartypeException
 from jaxtyping import Float
 from shape_checks import SHAPED, checked
 from torch import Tensor
@@ -17,14 +16,14 @@ from headway.core.runtime import RuntimeSettings
 
 def test_a_wrong_shape_is_noticed() -> None:
     padding_mask(torch.ones(2, 3, dtype=torch.long), 0)
-    with pytest.raises(BeartypeCallHintParamViolation):
+    with pytest.raises(TypeError):
         padding_mask(torch.ones(3, dtype=torch.long), 0)
 
 
 def test_a_wrong_type_is_noticed_in_functions_and_dataclasses() -> None:
-    with pytest.raises(BeartypeCallHintParamViolation):
+    with pytest.raises(TypeError):
         padding_mask(torch.ones(2, 3), 0)
-    with pytest.raises(BeartypeCallHintParamViolation):
+    with pytest.raises(TypeError):
         RuntimeSettings(threads="four")  # type: ignore[arg-type]
 
 
@@ -40,7 +39,7 @@ def test_what_was_right_once_does_not_hide_what_is_wrong_later() -> None:
         ((x, -4), "dimension n is 3"), ((x[0], 4), "1 dimension"), ((x.long(), 4), "dtype"),
         ((x, "4"), "not instance of int"), ((x, -4), "dimension n is 3"),
     ]:  # fmt: skip
-        with pytest.raises(BeartypeException, match=expected):
+        with pytest.raises(TypeError, match=expected):
             rows(*arguments)  # type: ignore[arg-type]
 
 

@@ -13,6 +13,7 @@ import pytest
 import torch
 from compiled_training import TRAINING, model_of
 
+import headway
 from headway.core.errors import ConfigError
 from headway.earlier_translators.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
 from headway.operations.acceleration import CompiledDropout, accelerate
@@ -22,10 +23,9 @@ from headway.operations.acceleration import CompiledDropout, accelerate
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """In a process without checks of shapes."""
     script, folder = Path(compiled_training.__file__), tmp_path_factory.mktemp("runs")
-    source = Path(compiled_training.compile_layers.__code__.co_filename).parents[2]
     done = subprocess.run(
         [sys.executable, str(script), str(folder)],
-        env={**os.environ, "PYTHONPATH": str(source)},
+        env={**os.environ, "PYTHONPATH": str(Path(headway.__file__).parents[1])},
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]

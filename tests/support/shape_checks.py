@@ -4,12 +4,14 @@ from functools import wraps
 from typing import Any, Self, get_args
 
 import numpy as np
-from beartype import beartype
+from beartype import BeartypeConf, beartype
 from beartype.door import die_if_unbearable
 from jaxtyping import AbstractArray
 from jaxtyping._storage import get_shape_memo, pop_shape_memo, push_shape_memo
 from torch import Tensor
 
+FAULTS = BeartypeConf(violation_type=TypeError)
+"""What is wrong is what Python says of a wrong type: headway takes it as that in files of others."""
 SHAPED = (
     *("core", "nn", "decoding", "metrics", "models", "earlier_translators", "language_models"),
     *("translation", "translator", "runs", "tasks", "exchange", "study"),
@@ -67,11 +69,11 @@ def checked(thing: Any = None, *, typechecker: None = None) -> Any:
                 meant = Any
         thing.__annotations__[name] = Any if meant is Self else meant
     if not any(map(says_shapes, thing.__annotations__.values())):
-        return beartype(thing)
+        return beartype(thing, conf=FAULTS)
     known: dict[Any, tuple[Any, set[Any]]] = {}
     returned = thing.__annotations__.get("return", Any)
 
-    @beartype
+    @beartype(conf=FAULTS)
     @wraps(thing)
     def at_first(*arguments: Any, **named: Any) -> Any:
         *sizes, kept = get_shape_memo()
@@ -95,7 +97,7 @@ def checked(thing: Any = None, *, typechecker: None = None) -> Any:
             for memory, its_sizes in zip(push_shape_memo({}), sizes, strict=False):
                 memory.update(its_sizes)
             try:
-                die_if_unbearable(found, returned)
+                die_if_unbearable(found, returned, conf=FAULTS)
             finally:
                 pop_shape_memo()
             kinds.add(its)
