@@ -11,7 +11,8 @@ from jaxtyping._storage import get_shape_memo, pop_shape_memo, push_shape_memo
 from torch import Tensor
 
 FAULTS = BeartypeConf(violation_type=TypeError)
-"""What is wrong is what Python says of a wrong type: headway takes it as that in files of others."""
+"""As Python says of a wrong type: in files of others headway takes it for what is wrong."""
+
 SHAPED = (
     *("core", "nn", "decoding", "metrics", "models", "earlier_translators", "language_models"),
     *("translation", "translator", "runs", "tasks", "exchange", "study"),
