@@ -13,8 +13,9 @@ PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check install -qq -c c
 demo: .venv/installed
 	@$(BIN)/headway demo
 
+# The environment may say not to write bytecode; here hundreds of processes load the same files.
 test: lint
-	@$(BIN)/python -m pytest -q -n auto
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto
 
 lint: .venv/installed-dev
 	@$(BIN)/ruff check --quiet .

@@ -9,7 +9,7 @@ from pathlib import Path
 import headway
 
 COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), "")
-SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1", "-g1")
+SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O0", "-g1")
 SUPPORT = Path(__file__).parent
 
 
