@@ -74,7 +74,8 @@ def compile_layers(model: nn.Module, *, one_shape: bool, backend: str = "inducto
             f"training.compile needs a C++ compiler; found neither {' nor '.join(compilers)}. "
             "Install g++, or leave it out."
         )
-    torch.use_deterministic_algorithms(torch.are_deterministic_algorithms_enabled())  # there, too
+    # Its compiler hears of deterministic mode by this call alone.
+    torch.use_deterministic_algorithms(torch.are_deterministic_algorithms_enabled())
     for layer in layers:
         strengths_in_tensors(layer)
         how: dict[str, Any] = {"dynamic": not one_shape, "backend": backend}
