@@ -43,15 +43,13 @@ class System(NamedTuple):
     linked: tuple[str, ...] = ("-lm",)
 
 
-PARTS_OF_C = ("math", "runtime", "stdio")
 WINDOWS_C = (
     *("-nostdlib", "-Wl,--no-entry"),
-    *(f"-lapi-ms-win-crt-{part}-l1-1-0" for part in PARTS_OF_C),
+    *(f"-lapi-ms-win-crt-{part}-l1-1-0" for part in ("math", "runtime", "stdio")),
     "-lcompiler_rt",
 )
 """Nothing has to be done where the libraries are loaded, so they go without MinGW's own C library,
-of which zig would compile hundreds of files for each level. What an instruction is not enough for
-(memset, expf) is compiled in."""
+of which zig would compile hundreds of files for each level; memset, expf and the like are zig's."""
 
 
 SYSTEMS = {

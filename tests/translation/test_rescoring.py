@@ -137,7 +137,7 @@ def test_greedy_search_writes_what_one_of_them_would(first_run, shorter):
     assert all(written in (one, other) for one, other, written in zip(*each, strict=True))
 
 
-def test_what_one_of_them_cannot_write_comes_behind_all_others(first_run, renumbered):
+def test_what_one_of_them_cannot_write_is_left_out(first_run, renumbered):
     both = Translator.load([first_run, renumbered], device="cpu")
     usual = both.translate_fully(TEXTS[0], beam=5, n_best=5)
     second = both.plain.decode.systems[1]
@@ -149,8 +149,7 @@ def test_what_one_of_them_cannot_write_comes_behind_all_others(first_run, renumb
             return [{text: one for text, one in its.items() if text != best} for its in found]
 
     second.__class__ = Unable
-    others = both.translate_fully(TEXTS[0], beam=5, n_best=5).n_best
-    assert [one.target for one in others] == [*(one.target for one in usual.n_best[1:]), best]
+    assert both.translate(TEXTS[0], beam=5) == usual.n_best[1].target
     second.scored = lambda sources, texts, own: [{} for _ in sources]
     assert both.translate(TEXTS[0], beam=5) == best  # nothing is left: the first's
 

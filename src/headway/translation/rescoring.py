@@ -103,7 +103,7 @@ class Rescoring:
     its own sub-words; `log_prob` is the mean of the log-probabilities. Sub-words and where they
     look are the first system's, and so are their log-probabilities, but times what gives them the
     mean of the system that is surest: confidences were measured on what a run itself likes best.
-    What one of them cannot write comes behind all others.
+    What one of them cannot write is left out, unless nothing else was found.
     """
 
     def __init__(self, systems: Sequence[ScoringSystem]) -> None:
@@ -142,18 +142,11 @@ class Rescoring:
             one.scored(its, lists, found)
             for one, its, found in zip(self.systems, read, own, strict=True)
         ]
-        best = [self._best(its, settings) for its in zip(*scored, strict=True)]
+        best = [
+            ranked(self._told(text, its, settings) for text in _shared(its))[: settings.n_best]
+            for its in zip(*scored, strict=True)
+        ]
         return self._seen(sources, best) if request.want_attention else best
-
-    def _best(
-        self, scored: Sequence[dict[str, Written]], settings: DecodingSettings
-    ) -> list[Hypothesis]:
-        """`n_best` translations: those that all systems can write, then others of the first."""
-        first, *others = scored
-        in_all: list[list[Hypothesis]] = [[], []]
-        for text in first:
-            in_all[all(text in its for its in others)].append(self._told(text, scored, settings))
-        return [*ranked(in_all[True]), *ranked(in_all[False])][: settings.n_best]
 
     def _told(
         self, text: str, scored: Sequence[dict[str, Written]], settings: DecodingSettings
@@ -193,3 +186,9 @@ class Rescoring:
             )
         )
         return [[one._replace(attention=next(looks)) for one in some] for some in found]
+
+
+def _shared(scored: Sequence[dict[str, Written]]) -> list[str]:
+    """The translations that all systems can write; where there is none, those of the first."""
+    first, *others = scored
+    return [text for text in first if all(text in its for its in others)] or [*first]
