@@ -25,7 +25,7 @@ _CALLS_PER_TENSOR = 100
 
 
 class Undrawn(TorchFunctionMode):
-    """While it is open, the first weights of what is built are not drawn: others will be loaded. On
+    """While it is open, first weights are not drawn: others will be loaded, or none is needed. On
     the meta device torch would load its compiler to draw them, for a second.
 
     Raises RunError, of `refusal`, for what takes more than `most` calls of torch: layers without
