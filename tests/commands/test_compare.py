@@ -226,7 +226,8 @@ def test_a_run_that_is_not_finished_is_compared_and_said(runs, two_pairs, tmp_pa
     assert "stopped is not finished" in done.out
 
 
-def test_mistakes_are_told_with_what_to_do(runs, new_texts, two_pairs, tmp_path):
+def test_mistakes_are_told_with_what_to_do(runs, new_texts, two_pairs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where no folder is called demo
     first, second = runs
     before = Path(two_pairs[-1]).read_bytes()
     for arguments, words in (

@@ -139,7 +139,10 @@ def test_what_costs_too_much_is_refused_each_time_and_measured_once(
     assert opened(translator.plain.model) == (translator.model, None)
 
 
-def test_the_packages_run_is_not_written_to_and_sizes_make_sense(run: Path) -> None:
+def test_the_packages_run_is_not_written_to_and_sizes_make_sense(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where no folder is called demo
     translator = Translator.load(run, device="cpu")
     with pytest.raises(RunError, match="stays as it is"):
         translator.shorten(Path("demo"), 2, print)
