@@ -227,7 +227,7 @@ def matrix_rate(
     library = engine_library()
     times = max(1, 10**9 // (n_rows * d_model * d_ff))  # a thread is not begun for nothing
     matrix = packed(weight.numpy(), np.zeros(d_ff, np.float32), library.panel, precision)
-    rooms = [(x.numpy(), zeros(n_rows, d_ff), aligned(4 * x.numel()), zeros(n_rows))
+    rooms = [(x.numpy(), zeros(n_rows, d_ff), aligned(4 * x.numel()), zeros(2 * n_rows))
              for _ in range(threads)]  # fmt: skip
 
     def product(thread: int) -> None:

@@ -8,9 +8,9 @@
 #define OUTPUTS (2 * PANEL)
 typedef struct {
     float x[MOST_ROWS * MOST_INPUTS], y[MOST_ROWS * OUTPUTS], bias[OUTPUTS], steps[OUTPUTS];
-    int32_t starts[OUTPUTS], units[MOST_ROWS * MOST_INPUTS], packed[OUTPUTS * MOST_INPUTS];
+    int32_t totals[OUTPUTS], units[MOST_ROWS * MOST_INPUTS], packed[OUTPUTS * MOST_INPUTS];
     int8_t held[OUTPUTS * MOST_INPUTS];
-    float row_steps[MOST_ROWS];
+    scale scales[MOST_ROWS];
 } numbers; /* each of so many that the next begins on a line of the cache */
 static numbers all_numbers __attribute__((aligned(64)));
 
@@ -20,15 +20,18 @@ static uint32_t drawn(void) {
     return state >> 8;
 }
 
-/* Rows of whole numbers whose largest is 127, so that a step is 1 and nothing is rounded; in bfloat16
-   and float32 sums of such products are exact below 2^24. */
+/* Rows of whole numbers from -60 to 66 (none of them below 0 in every third row, up to 126), so that a
+   step is 1 and nothing is rounded; in bfloat16 and float32 sums of such products are exact below
+   2^24. */
 static int wrong(int64_t kind, int64_t rows, int64_t inputs) {
     numbers *n = &all_numbers;
-    for (int64_t i = 0; i < rows * inputs; i++)
-        n->x[i] = i % inputs ? (float)((int)(drawn() % 255) - 127) : 127.0f;
+    for (int64_t i = 0; i < rows * inputs; i++) {
+        const int least = i / inputs % 3 ? -60 : 0, at = (int)(i % inputs);
+        n->x[i] = (float)(least + (at ? at > 1 ? (int)(drawn() % 127) : 126 : 0));
+    }
     for (int64_t o = 0; o < OUTPUTS; o++) {
         n->steps[o] = 1.0f;
-        n->starts[o] = 0;
+        n->totals[o] = 0;
         for (int64_t i = 0; i < inputs; i++) {
             const int8_t one = (int8_t)((int)(drawn() % 129) - 64);
             const int64_t per = per_unit(kind), unit = (o / PANEL * (inputs / per) + i / per) * PANEL;
@@ -38,15 +41,14 @@ static int wrong(int64_t kind, int64_t rows, int64_t inputs) {
                 uint32_t bits;
             } as = {one};
             n->held[o * inputs + i] = one;
-            n->starts[o] -= 128 * one;
+            n->totals[o] += one;
             if (kind == float32_kind) ((float *)n->packed)[place] = as.value;
             if (kind == bfloat16_kind) ((uint16_t *)n->packed)[place] = (uint16_t)(as.bits >> 16);
             if (kind == int8_kind) ((int8_t *)n->packed)[place] = one;
         }
     }
-    const void *begin = kind == int8_kind ? (void *)n->starts : (void *)n->bias;
-    const matrix w = {n->packed, n->bias, begin, n->steps, kind, inputs, OUTPUTS};
-    rounded room = {n->units, n->row_steps};
+    const matrix w = {n->packed, n->bias, n->totals, n->steps, kind, inputs, OUTPUTS};
+    rounded room = {n->units, n->scales};
     product(&w, rows, n->x, inputs, n->y, OUTPUTS, &room);
     int is_wrong = 0;
     for (int64_t r = 0; r < rows; r++)

@@ -24,6 +24,8 @@ from headway.engine.packing import (
 PRECISIONS: tuple[ProductPrecision, ...] = ("fp32", "bf16", "int8")
 SHAPES = st.tuples(st.integers(1, 45), st.integers(1, 150), st.integers(1, 80), st.integers(0, 99))
 """Rows, inputs, outputs and a seed."""
+ROW_STEPS = 126
+"""From the least number of a row to the greatest."""
 
 
 ENGINES = {
@@ -65,8 +67,8 @@ def product(
     rows, whole, biases = zeros(n_rows, inputs), zeros(outputs, inputs), zeros(outputs)
     rows[:, :n_inputs], whole[:n_outputs, :n_inputs], biases[:n_outputs] = x, weight, bias
     matrix = packed(whole, biases, panel, precision)
-    found, steps, room = zeros(n_rows, outputs), zeros(n_rows), aligned(4 * rows.size)
-    places = [array.ctypes.data for array in (rows, found, room, steps)]
+    found, scales, room = zeros(n_rows, outputs), zeros(2 * n_rows), aligned(4 * rows.size)
+    places = [array.ctypes.data for array in (rows, found, room, scales)]
     engine.library.headway_product(matrix.structure, n_rows, *places)
     return found[:, :n_outputs]
 
@@ -80,12 +82,26 @@ def drawn(rows: int, inputs: int, outputs: int, seed: int) -> tuple[Floats, Floa
     return x.astype(np.float32), weight.astype(np.float32), bias.astype(np.float32)
 
 
-def whole_numbers(draw: np.random.Generator, n: int, size: int, most: int) -> Floats:
-    """Rows whose largest number is `most` steps of a power of two, all others whole steps; in a
-    third of the rows all are as large."""
-    found = draw.integers(-most, most + 1, (n, size))
-    found[np.arange(n), draw.integers(0, size, n)] = draw.choice((-most, most), n)
-    found[::3] = draw.choice((-most, most), (len(found[::3]), 1))
+def whole_weights(draw: np.random.Generator, n: int, size: int) -> Floats:
+    """Outputs whose largest weight is all steps of a power of two, all others whole steps; in a
+    third of them all are as large."""
+    found = draw.integers(-MOST_STEPS, MOST_STEPS + 1, (n, size))
+    found[np.arange(n), draw.integers(0, size, n)] = draw.choice((-MOST_STEPS, MOST_STEPS), n)
+    found[::3] = draw.choice((-MOST_STEPS, MOST_STEPS), (len(found[::3]), 1))
+    return (found * 2.0 ** draw.integers(-3, 4, (n, 1))).astype(np.float32)
+
+
+def whole_rows(draw: np.random.Generator, n: int, size: int) -> Floats:
+    """Rows that span all steps of a power of two, 0 among them, all numbers whole steps; in a third
+    of the rows they are the least or the greatest, in another there is none below 0."""
+    least = draw.integers(-ROW_STEPS, 1, (n, 1))
+    least[1::3] = 0
+    found = least + draw.integers(0, ROW_STEPS + 1, (n, size))
+    found[::3] = least[::3] + ROW_STEPS * draw.integers(0, 2, found[::3].shape)
+    one, other = draw.permutation(size)[:2] if size > 1 else (0, 0)
+    found[:, one], found[:, other] = least[:, 0], least[:, 0] + ROW_STEPS
+    if size == 1:
+        found[:] = ROW_STEPS * draw.choice((-1, 1), (n, 1))
     return (found * 2.0 ** draw.integers(-3, 4, (n, 1))).astype(np.float32)
 
 
@@ -96,8 +112,7 @@ def test_whole_steps_are_multiplied_exactly_in_int8(
 ) -> None:
     rows, inputs, outputs, seed = shape
     draw = np.random.default_rng(seed)
-    x = whole_numbers(draw, rows, inputs, 127)
-    weight = whole_numbers(draw, outputs, inputs, MOST_STEPS)
+    x, weight = whole_rows(draw, rows, inputs), whole_weights(draw, outputs, inputs)
     expected = x.astype(np.float64) @ weight.astype(np.float64).T  # below 2^53 steps: exact
     np.testing.assert_array_equal(
         product(engine, "int8", x, weight, np.zeros(outputs, np.float32)), expected
@@ -111,10 +126,9 @@ def test_int8_is_off_by_half_a_step_of_each_number_at_most(
 ) -> None:
     x, weight, bias = drawn(*shape)
     sizes, of_weights = np.abs(x.astype(np.float64)), np.abs(weight.astype(np.float64))
-    half, half_of_weights = (
-        sizes.max(1, keepdims=True) / 254,
-        of_weights.max(1, keepdims=True) / (2 * MOST_STEPS),
-    )
+    spans = np.maximum(x.max(1, keepdims=True), 0) - np.minimum(x.min(1, keepdims=True), 0)
+    half = spans.astype(np.float64) / (2 * ROW_STEPS)
+    half_of_weights = of_weights.max(1, keepdims=True) / (2 * MOST_STEPS)
     most = (sizes + half) @ (of_weights + half_of_weights).T - sizes @ of_weights.T
     exact = x.astype(np.float64) @ weight.astype(np.float64).T + bias
     off = np.abs(product(engine, "int8", x, weight, bias) - exact)
@@ -184,7 +198,8 @@ def test_bfloat16_is_torchs() -> None:
 def test_the_longest_sum_of_the_largest_numbers_fits(engine: EngineLibrary) -> None:
     signs = np.random.default_rng(5).choice((-1, 1), LONGEST_SUM).astype(np.float32)
     one = np.ones(LONGEST_SUM, np.float32)
-    x, weight = 127 * np.stack([one, -one, signs]), MOST_STEPS * np.stack([one, -one, signs])
+    x = ROW_STEPS * np.stack([one, -one, signs / 2])
+    weight = MOST_STEPS * np.stack([one, -one, signs])
     found = product(engine, "int8", x, weight, np.zeros(3, np.float32))
     np.testing.assert_array_equal(found, x.astype(np.float64) @ weight.astype(np.float64).T)
 

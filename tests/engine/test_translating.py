@@ -65,13 +65,18 @@ def test_batch_mates_and_threads_change_no_bit(
     assert all_of(packed, sources) == together
 
 
-def in_bf16(numbers: Tensor, most: int) -> Tensor:
+def in_bf16(numbers: Tensor, *, weights: bool) -> Tensor:
     return numbers.bfloat16().float()
 
 
-def in_int8(numbers: Tensor, most: int) -> Tensor:
-    """Each row in so many steps."""
-    step = numbers.abs().amax(-1, keepdim=True) / most
+def in_int8(numbers: Tensor, *, weights: bool) -> Tensor:
+    """Each row in whole steps: of weights 64 to the largest, of others 126 from end to end."""
+    if weights:
+        step = numbers.abs().amax(-1, keepdim=True) / MOST_STEPS
+    else:
+        step = (
+            numbers.amax(-1, keepdim=True).relu() + (-numbers).amax(-1, keepdim=True).relu()
+        ) / 126
     return torch.where(step > 0, (numbers / step).round() * step, 0.0)
 
 
@@ -97,7 +102,7 @@ def test_every_activation_gives_the_log_probabilities_of_torch(activation: Activ
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_fewer_bits_find_what_torch_finds_by_products_of_rounded_numbers(
     precision: ProductPrecision,
-    rounded: Callable[[Tensor, int], Tensor],
+    rounded: Callable[..., Tensor],
     norm: Literal["post", "pre"],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -118,7 +123,9 @@ def test_fewer_bits_find_what_torch_finds_by_products_of_rounded_numbers(
     monkeypatch.setattr(
         functional,
         "linear",
-        lambda x, weight, *bias: linear(rounded(x, 127), rounded(weight, MOST_STEPS), *bias),
+        lambda x, weight, *bias: linear(
+            rounded(x, weights=False), rounded(weight, weights=True), *bias
+        ),
     )
     how = DecodingSettings(beam=4, n_best=3, max_extra_length=4)
     theirs = decode_all(model, read, SearchRequest(SpecialIds(), how, torch.device("cpu")))

@@ -115,8 +115,8 @@ def main() -> None:
         weight = zeros(outputs, inputs)
         weight[...] = torch.randn(outputs, inputs).numpy() / max(size, 1e-3)
         matrix = packed(weight, zeros(outputs), engine.panel, precision)
-        room, steps = aligned(4 * rows * inputs), zeros(rows)
-        places = [one.ctypes.data for one in (x, y, room, steps)]
+        room, scales = aligned(4 * rows * inputs), zeros(2 * rows)
+        places = [one.ctypes.data for one in (x, y, room, scales)]
         engine.library.headway_product(matrix.structure, rows, *places)
         cases += 1
 

@@ -21,7 +21,7 @@ class Matrix(ctypes.Structure):
     """Packed weights of one product."""
 
     _fields_ = (
-        *all_of(_pointer, "weights bias starts steps"),
+        *all_of(_pointer, "weights bias totals steps"),
         *all_of(_int, "kind inputs outputs"),
     )
 

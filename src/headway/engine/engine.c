@@ -281,10 +281,10 @@ const int64_t headway_sizes[] = {WIDTH, PANEL, MOST_BEAM, HAS_BFLOAT16, HAS_INT8
 int64_t headway_amx(void) { return amx_chosen(); } /* as instructions/blocks.h has it */
 
 /* One product alone: for those who want to know what it gives. `room` has four bytes for each input
-   of each row, and `steps` four for each row. */
+   of each row, and `scales` eight for each row. */
 void headway_product(const matrix *w, int64_t rows, const float *x, float *y, int32_t *room,
-                     float *steps) {
-    rounded rounded = {room, steps};
+                     scale *scales) {
+    rounded rounded = {room, scales};
     product(w, rows, x, w->inputs, y, w->outputs, &rounded);
 }
 

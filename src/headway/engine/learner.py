@@ -267,9 +267,9 @@ class LearnedModel(PaddedTransformer):
         no_bias, chunk = self._kept(zeros(inputs.total)), min(chunk or outputs, outputs)
         return LearnedWeight(
             first=first, n=len(parts), at=at, bias=bias[1], chunk=chunk,
-            forward=Matrix(weights=forward.ctypes.data, bias=bias[0], starts=bias[0],
+            forward=Matrix(weights=forward.ctypes.data, bias=bias[0],
                            kind=self.kind, inputs=inputs.total, outputs=outputs),
-            backward=Matrix(weights=backward.ctypes.data, bias=no_bias, starts=no_bias,
+            backward=Matrix(weights=backward.ctypes.data, bias=no_bias,
                             kind=self.kind, inputs=chunk, outputs=inputs.total),
         )  # fmt: skip
 

@@ -43,10 +43,10 @@ def measured_products(engine: EngineLibrary) -> dict[ProductPrecision, float]:
     """The least of some rounds in turn, so that what else the machine does hits all alike."""
     draw = np.random.default_rng(1)
     weight = draw.standard_normal((OUTPUTS, INPUTS)).astype(np.float32)
-    x, y, steps = zeros(ROWS, INPUTS), zeros(ROWS, OUTPUTS), zeros(ROWS)
+    x, y, scales = zeros(ROWS, INPUTS), zeros(ROWS, OUTPUTS), zeros(2 * ROWS)
     x[...] = draw.standard_normal(x.shape)
     room = aligned(4 * x.size)
-    places = [array.ctypes.data for array in (x, y, room, steps)]
+    places = [array.ctypes.data for array in (x, y, room, scales)]
 
     def seconds(matrix: PackedMatrix) -> float:
         begun = time.thread_time()

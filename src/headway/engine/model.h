@@ -168,7 +168,7 @@ static int64_t lay_out(const model *m, const job *j, workspace *w, char *base) {
     w->inner = taken(&a, sizeof(float), rows, gates * m->inner);
     w->result = taken(&a, sizeof(float), rows, m->width);
     w->rounded.units = taken(&a, sizeof(int32_t), rows, longest_inputs(m));
-    w->rounded.steps = taken(&a, sizeof(float), rows, 1);
+    w->rounded.scales = taken(&a, sizeof(scale), rows, 1);
     w->weights = taken(&a, sizeof(float), longest + WIDTH, 1);
     w->seen = taken(&a, sizeof(float *), longest, 1);
     w->seen_next = taken(&a, sizeof(float *), longest, 1);

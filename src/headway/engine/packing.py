@@ -32,8 +32,8 @@ MOST_POSITIONS = 4096
 MOST_TOKENS = 1 << 20
 """Of a text, where positions do not end: so no size in the engine is beyond its integers."""
 MOST_STEPS = 64
-"""A weight in int8 is a whole number of steps from -64 to 64, so that two products with bytes up to
-255 can be added in 16 bits, as processors without VNNI do."""
+"""A weight in int8 is a whole number of steps from -64 to 64, so that four products with bytes up
+to 127 can be added in 16 bits, as processors without VNNI do."""
 LONGEST_SUM = 1 << 17
 """So many products of two int8 fit an int32."""
 LINE = 64
@@ -91,17 +91,17 @@ def packed(weight: Floats, bias: Floats, panel: int, precision: ProductPrecision
     """
     outputs, inputs = weight.shape
     kind = "fp32" if inputs > LONGEST_SUM else precision
-    weights, starts, steps = weight, bias, list[Floats]()
+    weights, of_int8 = weight, list[Numbers]()
     if kind == "bf16":
         weights = as_bfloat16(weight)
     elif kind == "int8":
-        weights, *steps = as_int8(weight)
-        starts = -128 * weights.sum(1, dtype=np.int32)  # inputs are stored with 128 more
+        weights, steps = as_int8(weight)
+        of_int8 = [weights.sum(1, dtype=np.int32), steps]
     per_unit = 4 // weights.itemsize
     units = weights.reshape(outputs // panel, panel, inputs // per_unit, per_unit)
-    arrays = [placed(one) for one in (units.transpose(0, 2, 1, 3), bias, starts, *steps)]
+    arrays = [placed(one) for one in (units.transpose(0, 2, 1, 3), bias, *of_int8)]
     places = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
-    named = dict(zip(("weights", "bias", "starts", "steps"), places, strict=False))
+    named = dict(zip(("weights", "bias", "totals", "steps"), places, strict=False))
     return PackedMatrix(Matrix(kind=KINDS[kind], inputs=inputs, outputs=outputs, **named), arrays)
 
 

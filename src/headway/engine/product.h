@@ -12,17 +12,15 @@
 typedef struct {
     const void *weights; /* [outputs / PANEL][inputs / inputs of a unit][PANEL] units */
     const float *bias;   /* [outputs] */
-    /* What sums begin with: the bias, but in int8 -128 times the sum of an output's weights, for
-       inputs that are stored with 128 more than they are (IS_SHIFTED). */
-    const void *starts;
-    const float *steps; /* of int8: what one step of an output's weights is worth */
+    const int32_t *totals; /* of int8: the sum of an output's weights, .. */
+    const float *steps;    /* .. and what one step of them is worth */
     int64_t kind, inputs, outputs; /* multiples of PANEL; what was added is zeros */
 } matrix;
 
-/* Rows as a product reads them; `steps` are those of rows in int8. */
+/* Rows as a product reads them; `scales` are those of rows in int8. */
 typedef struct {
     const int32_t *units;
-    const float *steps;
+    const scale *scales;
     int64_t stride; /* units from row to row */
 } operand;
 
@@ -38,9 +36,9 @@ static operand operand_for(const matrix *w, int64_t rows, const float *x, int64_
         if (w->kind == bfloat16_kind)
             round_to_bfloat16(w->inputs, x + r * x_stride, room->units + r * stride);
         else
-            room->steps[r] =
+            room->scales[r] =
                 round_to_int8(w->inputs, x + r * x_stride, (uint8_t *)(room->units + r * stride));
-    return (operand){room->units, room->steps, stride};
+    return (operand){room->units, room->scales, stride};
 }
 
 INLINE vec float32_result(const matrix *w, const operand *x, int64_t row, int64_t n, vec sums) {
@@ -49,17 +47,19 @@ INLINE vec float32_result(const matrix *w, const operand *x, int64_t row, int64_
 }
 #define bfloat16_result float32_result
 
-/* Of sums of steps times steps. */
+/* Of sums of steps times steps, less what the row's bytes are more. */
 INLINE vec int8_result(const matrix *w, const operand *x, int64_t row, int64_t n, ivec sums) {
-    const vec worth = x->steps[row] * load(w->steps + n);
+    const scale of_row = x->scales[row];
+    const vec worth = of_row.step * load(w->steps + n);
+    sums -= of_row.more * *(const ivec *)(w->totals + n);
     return __builtin_convertvector(sums, vec) * worth + load(w->bias + n);
 }
 
 typedef vec float32_sums, bfloat16_sums;
 typedef ivec int8_sums;
-#define float32_start(start) (start)
-#define bfloat16_start(start) (start)
-#define int8_start(start) (IS_SHIFTED ? (start) : (ivec){0})
+#define float32_start(bias) load(bias)
+#define bfloat16_start(bias) load(bias)
+#define int8_start(bias) ((ivec){0})
 enum { float32_rows = TILE_ROWS, bfloat16_rows = TILE_ROWS - LESS_ROWS, int8_rows = TILE_ROWS };
 #define JOINED(kind, name) kind##name
 #define EXPANDED(kind, name) JOINED(kind, name)

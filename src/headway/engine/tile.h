@@ -10,15 +10,15 @@ INLINE void OF(_tile)(const int rows, const matrix *w, int64_t n, const operand 
     OF(_sums) sums[TILE_ROWS][TILE_VECTORS];
     UNROLL for (int r = 0; r < rows; r++)
         UNROLL for (int v = 0; v < TILE_VECTORS; v++)
-            sums[r][v] = OF(_start)(((const OF(_sums) *)((const int32_t *)w->starts + n))[v]);
-    for (int64_t k = 0; k < n_units; k++) {
-        for (int v = 0; rows > 1 && v < TILE_VECTORS; v++) /* the next panel comes near */
+            sums[r][v] = OF(_start)(w->bias + n + v * WIDTH);
+    for (int64_t k = 0; k < n_units; k += OF(_units)) {
+        for (int v = 0; rows > 1 && v < OF(_units) * TILE_VECTORS; v++) /* the next panel comes near */
             __builtin_prefetch(panel + (n_units + k) * TILE_VECTORS + v);
         UNROLL for (int part = 0; part < OF(_parts); part++) {
             const int32_t *unit = units + k * OF(_parts) + part;
-            OF(_sums) column[TILE_VECTORS];
+            OF(_columns) column[TILE_VECTORS];
             UNROLL for (int v = 0; v < TILE_VECTORS; v++)
-                column[v] = OF(_part)(panel[k * TILE_VECTORS + v], part);
+                column[v] = OF(_part)(panel + k * TILE_VECTORS + v, part);
             UNROLL for (int r = 0; r < rows; r++)
                 UNROLL for (int v = 0; v < TILE_VECTORS; v++)
                     sums[r][v] = OF(_part_added)(sums[r][v], unit + r * stride, column[v]);

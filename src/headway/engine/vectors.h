@@ -38,17 +38,25 @@ typedef uint8_t bytes __attribute__((vector_size(WIDTH), may_alias));
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16") /* all of a loop of known length */
 
-/* Whether this processor has instructions for products of two bfloat16; whether those of bytes take
-   the row's from 0 to 255: stored with 128 more than they are. */
+/* Whether this processor has instructions for products of two bfloat16. */
 #if (WIDTH == 16 && defined(__AVX512BF16__)) || defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
 #define HAS_BFLOAT16 1
 #else
 #define HAS_BFLOAT16 0
 #endif
-#if defined(__SSSE3__)
-#define IS_SHIFTED 1
+
+/* What is added up in int8 at a time: a unit, or two where only sums of 16 bits are quick, which four
+   products of a byte up to 127 with a weight up to 64 fit. So nothing saturates, and all is exact. */
+#if defined(__SSSE3__) && !defined(__AVXVNNI__) && !defined(__AVX512VNNI__)
+enum { int8_units = 2 };
+typedef struct {
+    ivec one, next;
+} int8_columns;
+#define int8_columns_at(weights) ((int8_columns){(weights)[0], (weights)[TILE_VECTORS]})
 #else
-#define IS_SHIFTED 0
+enum { int8_units = 1 };
+typedef ivec int8_columns;
+#define int8_columns_at(weights) (*(weights))
 #endif
 
 INLINE vec load(const float *p) { return *(const vec *)p; } /* aligned to a vector */
@@ -93,10 +101,16 @@ INLINE vec exponential(vec x) {
 enum { float32_kind, bfloat16_kind, int8_kind };
 INLINE int64_t per_unit(int64_t kind) { return (int64_t)1 << kind; } /* in 32 bits */
 
+/* Of a row in int8: what a step is worth, and how many steps its bytes are more than its numbers. */
+typedef struct {
+    float step;
+    int32_t more;
+} scale;
+
 /* Room for rows that are rounded: of the longest inputs, for any kind. */
 typedef struct {
     int32_t *units;
-    float *steps; /* [rows] */
+    scale *scales; /* [rows] */
 } rounded;
 
 /* Of `parts` of the kind one after the other a unit of weights is multiplied: in bfloat16 without
@@ -119,19 +133,22 @@ static void round_to_bfloat16(int64_t n, const float *x, int32_t *to) {
             *(ivec *)(to + i) = rounded_up(load(x + i)) & -65536;
 }
 
-/* `n` floats to whole numbers of steps from -127 to 127; gives the step: 0 of a row of zeros, and no
-   finite number of a row that holds something that is none. */
-static float round_to_int8(int64_t n, const float *x, uint8_t *to) {
-    ivec sizes = {0}; /* as whole numbers: what is no number is beyond all that are */
-    for (int64_t i = 0; i < n; i += WIDTH)
-        sizes = larger_whole(sizes, (ivec)load(x + i) & 0x7fffffff);
-    const int32_t bits = largest_whole_of(sizes);
-    const float largest = *(const real *)&bits;
-    const float rate = largest > 0 ? 127.0f / largest : 0.0f;
-    const vec magic = all(12582912.0f + 128.0f * IS_SHIFTED); /* 1.5 * 2^23: its last bits are it */
-    for (int64_t i = 0; i < n; i += WIDTH)
-        store_bytes(to + i, (ivec)(load(x + i) * rate + magic));
-    return largest / 127.0f;
+/* `n` floats to whole numbers of steps, 126 of them from the least to the greatest (or 0), stored from
+   0 to 127: so 0 stays 0. The step is 0 of a row of zeros, and no finite number of a row that holds
+   something that is none. */
+static scale round_to_int8(int64_t n, const float *x, uint8_t *to) {
+    ivec above = {0}, below = {0}; /* as whole numbers: what is no number is beyond all that are */
+    for (int64_t i = 0; i < n; i += WIDTH) {
+        above = larger_whole(above, (ivec)load(x + i));
+        below = larger_whole(below, (ivec)-load(x + i));
+    }
+    const int32_t bits[] = {largest_whole_of(above), largest_whole_of(below)};
+    const float least = *(const real *)(bits + 1), range = *(const real *)bits + least;
+    const float rate = range > 1e-36f ? 126.0f / range : 0.0f; /* beyond that no finite one */
+    const float magic = 12582912.0f; /* 1.5 * 2^23: its last bits are what is added to it */
+    const float begin = magic + (rate > 0 ? least * rate : 0.0f);
+    for (int64_t i = 0; i < n; i += WIDTH) store_bytes(to + i, (ivec)(load(x + i) * rate + begin));
+    return (scale){range / 126.0f, (int32_t)(begin - magic)};
 }
 
 /* `sums` and the product of the float in `unit` with each of the weights. */
@@ -149,16 +166,18 @@ INLINE vec bfloat16_added(vec sums, const int32_t *unit, vec weights) {
 #endif
 
 /* What is multiplied of a unit of weights, part by part, and how. */
-#define float32_part(weights, part) (weights)
-#define int8_part(weights, part) (weights)
+enum { float32_units = 1, bfloat16_units = 1 };
+typedef vec float32_columns, bfloat16_columns;
+#define float32_part(weights, part) (*(weights))
+#define int8_part(weights, part) int8_columns_at(weights)
 #define float32_part_added float32_added
 #define int8_part_added int8_added
 #if HAS_BFLOAT16
-#define bfloat16_part(weights, part) (weights)
+#define bfloat16_part(weights, part) (*(weights))
 #define bfloat16_part_added bfloat16_added
 #else
-INLINE vec bfloat16_part(vec weights, int part) {
-    return part ? (vec)((ivec)weights & -65536) : (vec)((ivec)weights << 16);
+INLINE vec bfloat16_part(const vec *weights, int part) {
+    return part ? (vec)((ivec)*weights & -65536) : (vec)((ivec)*weights << 16);
 }
 #define bfloat16_part_added float32_added
 #endif

@@ -25,7 +25,6 @@ static const struct {
 static __attribute__((noinline, target("amx-tile,amx-int8"))) void amx_panel(
     const matrix *w, int64_t n, const operand *x, int64_t rows, float *y, int64_t y_stride) {
     const int64_t n_units = w->inputs / per_unit(int8_kind), stride = x->stride * 4;
-    const int32_t *starts = (const int32_t *)w->starts + n;
     ivec sums[AMX_ROWS][TILE_VECTORS];
     __asm__ volatile("" : : : "memory"); /* gcc does not know that tiles are loaded from memory */
     _tile_loadconfig(&amx_shapes); /* each time: others in this thread have their own shapes */
@@ -34,8 +33,8 @@ static __attribute__((noinline, target("amx-tile,amx-int8"))) void amx_panel(
         const int32_t *units = x->units + row * x->stride;
         const int32_t *panel = (const int32_t *)w->weights + n * n_units;
         const int32_t *end = panel + n_units / 16 * 16 * PANEL;
-        _tile_loadd(0, starts, 0); /* the same for each row */
-        _tile_loadd(1, starts + WIDTH, 0);
+        _tile_zero(0);
+        _tile_zero(1);
         for (; panel < end; panel += 16 * PANEL, units += 16) {
             _tile_loadd(2, units, stride);
             _tile_loadd(3, panel, 4 * PANEL);
@@ -88,10 +87,10 @@ INLINE int64_t nanoseconds(void) {
 enum { TRIED_ROWS = 2 * AMX_ROWS - 1, TRIED_INPUTS = 9 * PANEL, TRIED_OUTPUTS = 4 * PANEL };
 typedef struct {
     float bias[TRIED_OUTPUTS], steps[TRIED_OUTPUTS], found[2][TRIED_ROWS * TRIED_OUTPUTS];
-    int32_t starts[TRIED_OUTPUTS];
+    int32_t totals[TRIED_OUTPUTS];
     int8_t weights[TRIED_OUTPUTS * TRIED_INPUTS];
     uint8_t units[TRIED_ROWS * TRIED_INPUTS];
-    float row_steps[TRIED_ROWS];
+    scale scales[TRIED_ROWS];
 } amx_trial;
 
 /* Takes it where a product of drawn numbers is the same to the last bit as without it, and is there
@@ -101,12 +100,12 @@ INLINE int amx_chosen(void) {
     int64_t least[2] = {INT64_MAX, INT64_MAX};
     uint32_t state = 1;
     if (!has_amx()) return 0;
-    for (int i = 0; i < TRIED_OUTPUTS; i++) t.starts[i] = i * i, t.bias[i] = (float)i, t.steps[i] = 1;
-    for (int i = 0; i < TRIED_ROWS; i++) t.row_steps[i] = 1;
-    for (uint8_t *p = (uint8_t *)t.weights; p < (uint8_t *)t.row_steps; p++)
+    for (int i = 0; i < TRIED_OUTPUTS; i++) t.totals[i] = i * i, t.bias[i] = (float)i, t.steps[i] = 1;
+    for (int i = 0; i < TRIED_ROWS; i++) t.scales[i] = (scale){1, i};
+    for (uint8_t *p = (uint8_t *)t.weights; p < (uint8_t *)t.scales; p++)
         *p = (uint8_t)((state = state * 1664525u + 1013904223u) >> 24);
-    const matrix w = {t.weights, t.bias, t.starts, t.steps, int8_kind, TRIED_INPUTS, TRIED_OUTPUTS};
-    const operand x = {(const int32_t *)t.units, t.row_steps, TRIED_INPUTS / 4};
+    const matrix w = {t.weights, t.bias, t.totals, t.steps, int8_kind, TRIED_INPUTS, TRIED_OUTPUTS};
+    const operand x = {(const int32_t *)t.units, t.scales, TRIED_INPUTS / 4};
     for (int round = 0; round < 18; round++) {
         const int by_amx = round % 2;
         const int64_t begun = nanoseconds();

@@ -45,13 +45,14 @@ INLINE void store_bytes(uint8_t *p, ivec x) {
     _mm_storel_epi64((__m128i *)p, _mm_unpacklo_epi32(one, other));
 }
 
-/* Without VNNI two products are added in 16 bits, which 2 * 255 * 64 fits: so all is exact. */
-INLINE ivec int8_added(ivec sums, const int32_t *unit, ivec weights) {
-    const __m256i one = (__m256i)(*unit - (ivec){0}), other = (__m256i)weights;
+INLINE ivec int8_added(ivec sums, const int32_t *unit, int8_columns weights) {
+    const __m256i one = (__m256i)(*unit - (ivec){0});
 #if defined(__AVXVNNI__)
-    return (ivec)_mm256_dpbusd_avx_epi32((__m256i)sums, one, other);
+    return (ivec)_mm256_dpbusd_avx_epi32((__m256i)sums, one, (__m256i)weights);
 #else
-    const __m256i pairs = _mm256_maddubs_epi16(one, other);
+    const __m256i next = (__m256i)(unit[1] - (ivec){0});
+    const __m256i pairs = _mm256_add_epi16(_mm256_maddubs_epi16(one, (__m256i)weights.one),
+                                           _mm256_maddubs_epi16(next, (__m256i)weights.next));
     return sums + (ivec)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
 #endif
 }

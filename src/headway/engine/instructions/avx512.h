@@ -40,12 +40,14 @@ INLINE vec bfloat16_added(vec sums, const int32_t *unit, vec weights) {
 }
 #endif
 
-INLINE ivec int8_added(ivec sums, const int32_t *unit, ivec weights) {
-    const __m512i one = (__m512i)(*unit - (ivec){0}), other = (__m512i)weights;
+INLINE ivec int8_added(ivec sums, const int32_t *unit, int8_columns weights) {
+    const __m512i one = (__m512i)(*unit - (ivec){0});
 #if defined(__AVX512VNNI__)
-    return (ivec)_mm512_dpbusd_epi32((__m512i)sums, one, other);
+    return (ivec)_mm512_dpbusd_epi32((__m512i)sums, one, (__m512i)weights);
 #else /* as avx2.h */
-    const __m512i pairs = _mm512_maddubs_epi16(one, other);
+    const __m512i next = (__m512i)(unit[1] - (ivec){0});
+    const __m512i pairs = _mm512_add_epi16(_mm512_maddubs_epi16(one, (__m512i)weights.one),
+                                           _mm512_maddubs_epi16(next, (__m512i)weights.next));
     return sums + (ivec)_mm512_madd_epi16(pairs, _mm512_set1_epi16(1));
 #endif
 }

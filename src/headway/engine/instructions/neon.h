@@ -13,7 +13,7 @@ INLINE vec bfloat16_added(vec sums, const int32_t *unit, vec weights) {
 }
 #endif
 
-INLINE ivec int8_added(ivec sums, const int32_t *unit, ivec weights) {
+INLINE ivec int8_added(ivec sums, const int32_t *unit, int8_columns weights) {
     const int8x16_t one = vreinterpretq_s8_s32(vdupq_n_s32(*unit)), other = (int8x16_t)weights;
 #if defined(__ARM_FEATURE_DOTPROD)
     return (ivec)vdotq_s32((int32x4_t)sums, one, other);

@@ -39,7 +39,7 @@ INLINE vec sums_of(const vec *x) {
 }
 
 /* `sums` and the products of four bytes, each from -127 to 127. */
-INLINE ivec int8_added(ivec sums, const int32_t *unit, ivec weights) {
+INLINE ivec int8_added(ivec sums, const int32_t *unit, int8_columns weights) {
     const ivec one = *unit - (ivec){0};
     for (int part = 0; part < 32; part += 8)
         sums += (one << (24 - part) >> 24) * (weights << (24 - part) >> 24);
