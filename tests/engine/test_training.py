@@ -15,11 +15,12 @@ from torch import Tensor
 
 from headway.core.dropout import set_dropout
 from headway.core.errors import UserError
+from headway.core.layers import Activation
 from headway.core.loss import projected_label_smoothed
 from headway.core.rows import pad
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
-from headway.engine import compiling, learner, levels, training
+from headway.engine import compiling, learner, levels, packing, training
 from headway.engine.compiling import NoEngineError, sources_of
 from headway.engine.packing import zeros
 from headway.engine.training import NativeStep, unsupported_training
@@ -118,6 +119,21 @@ def test_loss_and_gradients_are_torchs(
     found = NativeStep(model, "fp32", threads).loss(*pairs, SPECIAL, smoothing)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-4)
     assert_alike(gradients(model, found), gradients(model, expected), 2e-4)
+
+
+@pytest.mark.parametrize("activation", ["relu", "swiglu"])
+def test_rows_of_whole_pages_have_zeros_behind_them(
+    activation: Activation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(2)
+    model = small(d_model=32, d_ff=48, vocabulary_size=50, activation=activation)
+    pairs = pairs_for(model, [(7, 9), (12, 3)])
+    plain = NativeStep(model, "fp32").loss(*pairs, SPECIAL, 0.1)
+    expected = gradients(model, plain)
+    monkeypatch.setattr(packing, "PAGE", 16)
+    found = NativeStep(model, "fp32").loss(*pairs, SPECIAL, 0.1)
+    assert found == plain
+    assert_alike(gradients(model, found), expected, 0)
 
 
 @pytest.mark.parametrize("n_tokens", [1024, 40_001])

@@ -19,7 +19,7 @@ from headway.core.runtime import ProductPrecision
 from headway.core.search import decode_all
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
-from headway.engine import building, compiling, levels, translating
+from headway.engine import building, compiling, levels, packing, translating
 from headway.engine.compiling import sources_of
 from headway.engine.packing import MOST_STEPS, Packed
 from headway.engine.translating import shared, translate
@@ -80,8 +80,13 @@ def in_int8(numbers: Tensor, *, weights: bool) -> Tensor:
     return torch.where(step > 0, (numbers / step).round() * step, 0.0)
 
 
+@pytest.mark.parametrize("page", [packing.PAGE, 16])
 @pytest.mark.parametrize("activation", get_args(Activation))
-def test_every_activation_gives_the_log_probabilities_of_torch(activation: Activation) -> None:
+def test_every_activation_gives_the_log_probabilities_of_torch(
+    activation: Activation, page: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where each row has a panel of zeros behind it, as rows of whole pages have."""
+    monkeypatch.setattr(packing, "PAGE", page)
     torch.manual_seed(4)
     sizes = {"encoder_layers": 1, "decoder_layers": 1, "d_model": 24, "d_ff": 40, "heads": 3}
     model = Transformer(TransformerConfig(**sizes, activation=activation), vocabulary_size=90)

@@ -36,6 +36,8 @@ MOST_STEPS = 64
 to 127 can be added in 16 bits, as processors without VNNI do."""
 LONGEST_SUM = 1 << 17
 """So many products of two int8 fit an int32."""
+PAGE = 1024
+"""Floats of a page."""
 LINE = 64
 """Bytes of a line of the cache, and of the widest vector."""
 
@@ -143,10 +145,10 @@ class PaddedTransformer:
         """`panel` columns are multiplied at a time, by vectors of `vector` numbers."""
         config, heads = model.config, model.config.heads
         key, value = (up_to(n, vector) for n in (config.key_size, config.value_size))
-        self.keys = Padding(up_to(heads * key, panel), heads, key)
-        self.values = Padding(up_to(heads * value, panel), heads, value)
-        self.width = Padding(up_to(config.d_model, panel))
-        self.inner = Padding(up_to(config.d_ff, panel))
+        self.keys = Padding(row_of(heads * key, panel), heads, key)
+        self.values = Padding(row_of(heads * value, panel), heads, value)
+        self.width = Padding(row_of(config.d_model, panel))
+        self.inner = Padding(row_of(config.d_ff, panel))
         self.sizes: dict[str, Any] = {
             "d_model": config.d_model, "width": self.width.total, "heads": heads, "key": key,
             "value": value, "keys": self.keys.total, "values": self.values.total,
@@ -285,6 +287,14 @@ class Packed(PaddedTransformer):
 def up_to(size: int, multiple: int) -> int:
     """`size` rounded up to a multiple."""
     return -(-size // multiple) * multiple
+
+
+def row_of(size: int, panel: int) -> int:
+    """`size` rounded up to a multiple of `panel`, and a panel more where rows of floats would then
+    lie whole pages apart: a cache holds only a few numbers at one place of a page, and a tile of a
+    product reads a number of each of its rows."""
+    total = up_to(size, panel)
+    return total + panel if total % PAGE == 0 else total
 
 
 def numbers(tensor: Tensor) -> Floats:
