@@ -72,6 +72,21 @@ static void activate(const model *m, int64_t rows, float *x) {
         }
 }
 
+/* `vectors` (a constant) of the values `at` each key, added up by weight; two sums of each, as one would
+   wait for itself. */
+INLINE void mix(const int vectors, int64_t n, const float *weights, const float *const *seen,
+                int64_t at, float share, float *to) {
+    vec mixed[4][2] = {{{0}}};
+    int64_t j = 0;
+    for (; j + 2 <= n; j += 2)
+        UNROLL for (int k = 0; k < 2; k++)
+            UNROLL for (int v = 0; v < vectors; v++)
+                mixed[v][k] += weights[j + k] * load(seen[j + k] + at + v * WIDTH);
+    for (int v = 0; j < n && v < vectors; v++) mixed[v][0] += weights[j] * load(seen[j] + at + v * WIDTH);
+    UNROLL for (int v = 0; v < vectors; v++)
+        store(to + v * WIDTH, (mixed[v][0] + mixed[v][1]) * share);
+}
+
 /* softmax(q k) v for one row, every head: `seen` points at each key, with its value
    `m->keys` numbers behind. Queries are already divided by sqrt(d_k). Where `looked` is wanted it
    gets the weights on the keys, mean over heads. */
@@ -82,12 +97,17 @@ static void attend(const model *m, const float *query, const float *const *seen,
         const float *q = query + h * m->key;
         vec most = all(-INFINITY);
         for (int64_t j = 0; j < even; j += WIDTH) {
-            vec products[WIDTH];
-            UNROLL for (int k = 0; k < WIDTH; k++) {
-                const float *key = seen[j + k < n ? j + k : n - 1] + h * m->key;
-                products[k] = load(q) * load(key);
-                for (int64_t i = WIDTH; i < m->key; i += WIDTH)
-                    products[k] += load(q + i) * load(key + i);
+            vec products[WIDTH] = {{0}};
+            for (int k = 0; k < WIDTH; k += 4) {
+                const float *key[4];
+                UNROLL for (int l = 0; l < 4; l++)
+                    key[l] = seen[j + k + l < n ? j + k + l : n - 1] + h * m->key;
+                vec four[4] = {{0}};
+                for (int64_t i = 0; i < m->key; i += WIDTH) {
+                    const vec one = load(q + i);
+                    UNROLL for (int l = 0; l < 4; l++) four[l] += one * load(key[l] + i);
+                }
+                UNROLL for (int l = 0; l < 4; l++) products[k + l] = four[l];
             }
             store(weights + j, sums_of(products));
             for (int64_t k = n; k < j + WIDTH; k++) weights[k] = -INFINITY;
@@ -105,15 +125,11 @@ static void attend(const model *m, const float *query, const float *const *seen,
             const vec before = h ? load(looked + j) : (vec){0};
             store(looked + j, before + load(weights + j) * (share / (float)m->heads));
         }
-        for (int64_t i = h * m->value; i < (h + 1) * m->value; i += WIDTH) {
-            vec mixed[4] = {{0}}; /* four sums at a time: one would wait for itself */
-            int64_t j = 0;
-            for (; j + 4 <= n; j += 4)
-                UNROLL for (int k = 0; k < 4; k++)
-                    mixed[k] += weights[j + k] * load(seen[j + k] + m->keys + i);
-            for (; j < n; j++) mixed[0] += weights[j] * load(seen[j] + m->keys + i);
-            store(context + i, ((mixed[0] + mixed[1]) + (mixed[2] + mixed[3])) * share);
-        }
+        int64_t i = h * m->value;
+        const int64_t end = i + m->value;
+        for (; i + 4 * WIDTH <= end; i += 4 * WIDTH)
+            mix(4, n, weights, seen, m->keys + i, share, context + i);
+        for (; i < end; i += WIDTH) mix(1, n, weights, seen, m->keys + i, share, context + i);
     }
 }
 
