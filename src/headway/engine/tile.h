@@ -12,8 +12,8 @@ INLINE void OF(_tile)(const int rows, const matrix *w, int64_t n, const operand 
         UNROLL for (int v = 0; v < TILE_VECTORS; v++)
             sums[r][v] = OF(_start)(w->bias + n + v * WIDTH);
     for (int64_t k = 0; k < n_units; k += OF(_units)) {
-        for (int v = 0; rows > 1 && v < OF(_units) * TILE_VECTORS; v++) /* the next panel comes near */
-            __builtin_prefetch(panel + (n_units + k) * TILE_VECTORS + v);
+        for (int i = 0; rows > 1 && i < OF(_units) * PANEL; i += 16) /* the next panel comes near */
+            __builtin_prefetch((const int32_t *)(panel + (n_units + k) * TILE_VECTORS) + i);
         UNROLL for (int part = 0; part < OF(_parts); part++) {
             const int32_t *unit = units + k * OF(_parts) + part;
             OF(_columns) column[TILE_VECTORS];
