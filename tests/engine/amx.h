@@ -57,6 +57,11 @@ static void emulated_load(int to, const void *from, int64_t stride) {
         memcpy(t->held[r], (const char *)from + r * stride, (size_t)t->bytes);
 }
 
+static void emulated_zero(int to) {
+    emulated_rule(emulated_tiles[to].rows > 0);
+    memset(emulated_tiles[to].held, 0, sizeof emulated_tiles[to].held);
+}
+
 static void emulated_store(int from, void *to, int64_t stride) {
     const emulated_tile *t = &emulated_tiles[from];
     emulated_rule(t->rows > 0);
@@ -91,10 +96,12 @@ static int emulated_time(struct timespec *now) {
 }
 
 #undef _tile_loadd
+#undef _tile_zero
 #undef _tile_stored
 #undef _tile_dpbusd
 #define _tile_loadconfig(shapes) emulated_shapes(shapes)
 #define _tile_release() emulated_release()
+#define _tile_zero(to) emulated_zero(to)
 #define _tile_loadd(to, from, stride) emulated_load(to, from, stride)
 #define _tile_stored(from, to, stride) emulated_store(from, to, stride)
 #define _tile_dpbusd(sums, one, other) emulated_products(sums, one, other)
