@@ -146,7 +146,7 @@ static scale round_to_int8(int64_t n, const float *x, uint8_t *to) {
     const float least = *(const real *)(bits + 1), range = *(const real *)bits + least;
     const float rate = range > 1e-36f ? 126.0f / range : 0.0f; /* beyond that no finite one */
     const float magic = 12582912.0f; /* 1.5 * 2^23: its last bits are what is added to it */
-    const float begin = magic + (rate > 0 ? least * rate : 0.0f);
+    const float begin = rate > 0 ? least * rate + magic : magic; /* rounded as the least is below */
     for (int64_t i = 0; i < n; i += WIDTH) store_bytes(to + i, (ivec)(load(x + i) * rate + begin));
     return (scale){range / 126.0f, (int32_t)(begin - magic)};
 }
