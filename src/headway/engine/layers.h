@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model.h"
+#include "variants/activations.h"
 
 /* LayerNorm of each row of x + y into z (which may be x or y); without y, of x alone. */
 static void add_and_norm(const model *m, const norm *by, int64_t rows, const float *x,
@@ -36,55 +37,15 @@ INLINE void add(int64_t n, float *x, const float *y) { /* n is a multiple of WID
     for (int64_t i = 0; i < n; i += WIDTH) store(x + i, load(x + i) + load(y + i));
 }
 
-/* (1 + erf(x / sqrt 2)) / 2 within 1e-7 (Abramowitz and Stegun 1964, 7.1.26). */
-INLINE vec normal_share(vec x) {
-    const vec z = x * 0.70710678118654752f;
-    const vec size = larger(z, -z);
-    const vec t = 1.0f / (1.0f + 0.3275911f * size);
-    vec p = all(1.061405429f);
-    p = p * t - 1.453152027f;
-    p = p * t + 1.421413741f;
-    p = p * t - 0.284496736f;
-    p = p * t + 0.254829592f;
-    const vec tail = 0.5f * p * t * exponential(-size * size); /* on the far side of |z| */
-    const ivec negative = z < all(0.0f);
-    const vec other = 1.0f - tail;
-    return (vec)((negative & (ivec)tail) | (~negative & (ivec)other));
-}
-
 /* In place, on `rows` rows of inner layers; a gated one has its gate behind it. */
 static void activate(const model *m, int64_t rows, float *x) {
-    const int64_t inner = m->inner, stride = m->activation == SWIGLU ? 2 * inner : inner;
-    for (int64_t r = 0; r < rows; r++, x += stride)
-        for (int64_t i = 0; i < inner; i += WIDTH) {
-            const vec one = load(x + i);
-            if (m->activation == RELU)
-                store(x + i, larger(all(0.0f), one));
-            else if (m->activation == GELU)
-                store(x + i, one * normal_share(one));
-            else {
-                const vec cubic = 1.5957691216f * (one + 0.044715f * one * one * one);
-                const vec z = m->activation == GELU_TANH ? cubic : one; /* e^88: nearly all */
-                vec swish = one / (1.0f + exponential(-larger(all(-88.0f), z)));
-                if (m->activation == SWIGLU) swish *= load(x + inner + i);
-                store(x + i, swish);
-            }
+    const int64_t n = m->inner, gated = m->activation == SWIGLU ? n : 0;
+    for (int64_t r = 0; r < rows; r++, x += n + gated)
+        for (int64_t i = 0; i < n; i += WIDTH) {
+            vec one = activated(m->activation, load(x + i));
+            if (gated) one *= load(x + n + i);
+            store(x + i, one);
         }
-}
-
-/* `vectors` (a constant) of the values `at` each key, added up by weight; two sums of each, as one would
-   wait for itself. */
-INLINE void mix(const int vectors, int64_t n, const float *weights, const float *const *seen,
-                int64_t at, float share, float *to) {
-    vec mixed[4][2] = {{{0}}};
-    int64_t j = 0;
-    for (; j + 2 <= n; j += 2)
-        UNROLL for (int k = 0; k < 2; k++)
-            UNROLL for (int v = 0; v < vectors; v++)
-                mixed[v][k] += weights[j + k] * load(seen[j + k] + at + v * WIDTH);
-    for (int v = 0; j < n && v < vectors; v++) mixed[v][0] += weights[j] * load(seen[j] + at + v * WIDTH);
-    UNROLL for (int v = 0; v < vectors; v++)
-        store(to + v * WIDTH, (mixed[v][0] + mixed[v][1]) * share);
 }
 
 /* softmax(q k) v for one row, every head: `seen` points at each key, with its value
@@ -97,17 +58,12 @@ static void attend(const model *m, const float *query, const float *const *seen,
         const float *q = query + h * m->key;
         vec most = all(-INFINITY);
         for (int64_t j = 0; j < even; j += WIDTH) {
-            vec products[WIDTH] = {{0}};
-            for (int k = 0; k < WIDTH; k += 4) {
-                const float *key[4];
-                UNROLL for (int l = 0; l < 4; l++)
-                    key[l] = seen[j + k + l < n ? j + k + l : n - 1] + h * m->key;
-                vec four[4] = {{0}};
-                for (int64_t i = 0; i < m->key; i += WIDTH) {
-                    const vec one = load(q + i);
-                    UNROLL for (int l = 0; l < 4; l++) four[l] += one * load(key[l] + i);
-                }
-                UNROLL for (int l = 0; l < 4; l++) products[k + l] = four[l];
+            vec products[WIDTH];
+            UNROLL for (int k = 0; k < WIDTH; k++) {
+                const float *key = seen[j + k < n ? j + k : n - 1] + h * m->key;
+                products[k] = load(q) * load(key);
+                for (int64_t i = WIDTH; i < m->key; i += WIDTH)
+                    products[k] += load(q + i) * load(key + i);
             }
             store(weights + j, sums_of(products));
             for (int64_t k = n; k < j + WIDTH; k++) weights[k] = -INFINITY;
@@ -125,11 +81,15 @@ static void attend(const model *m, const float *query, const float *const *seen,
             const vec before = h ? load(looked + j) : (vec){0};
             store(looked + j, before + load(weights + j) * (share / (float)m->heads));
         }
-        int64_t i = h * m->value;
-        const int64_t end = i + m->value;
-        for (; i + 4 * WIDTH <= end; i += 4 * WIDTH)
-            mix(4, n, weights, seen, m->keys + i, share, context + i);
-        for (; i < end; i += WIDTH) mix(1, n, weights, seen, m->keys + i, share, context + i);
+        for (int64_t i = h * m->value; i < (h + 1) * m->value; i += WIDTH) {
+            vec mixed[4] = {{0}}; /* four sums at a time: one would wait for itself */
+            int64_t j = 0;
+            for (; j + 4 <= n; j += 4)
+                UNROLL for (int k = 0; k < 4; k++)
+                    mixed[k] += weights[j + k] * load(seen[j + k] + m->keys + i);
+            for (; j < n; j++) mixed[0] += weights[j] * load(seen[j] + m->keys + i);
+            store(context + i, ((mixed[0] + mixed[1]) + (mixed[2] + mixed[3])) * share);
+        }
     }
 }
 

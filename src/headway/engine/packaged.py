@@ -20,7 +20,8 @@ PACKAGE = Path(__file__).parent.parent
 PACKAGED = PACKAGE / "engine" / "libraries"
 CONTENTS = "contents.json"
 LIBRARIES = {
-    "engine": "engine/engine.c engine/*.h engine/instructions/*.h engine/ensemble/*.h",
+    "engine": "engine/engine.c engine/*.h engine/instructions/*.h engine/ensemble/*.h "
+    "engine/variants/*.h",
     "training": "engine/training_step/step.c engine/**/*.h",
     "nearest": "vectors/nearest.c",
     "word2vec": "word2vec/kernel.c engine/vectors.h engine/instructions/*.h",

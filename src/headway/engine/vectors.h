@@ -45,20 +45,6 @@ typedef uint8_t bytes __attribute__((vector_size(WIDTH), may_alias));
 #define HAS_BFLOAT16 0
 #endif
 
-/* What is added up in int8 at a time: a unit, or two where only sums of 16 bits are quick, which four
-   products of a byte up to 127 with a weight up to 64 fit. So nothing saturates, and all is exact. */
-#if defined(__SSSE3__) && !defined(__AVXVNNI__) && !defined(__AVX512VNNI__)
-enum { int8_units = 2 };
-typedef struct {
-    ivec one, next;
-} int8_columns;
-#define int8_columns_at(weights) ((int8_columns){(weights)[0], (weights)[TILE_VECTORS]})
-#else
-enum { int8_units = 1 };
-typedef ivec int8_columns;
-#define int8_columns_at(weights) (*(weights))
-#endif
-
 INLINE vec load(const float *p) { return *(const vec *)p; } /* aligned to a vector */
 INLINE void store(float *p, vec x) { *(vec *)p = x; }
 INLINE vec all(float x) { return x - (vec){0}; }
@@ -66,6 +52,7 @@ INLINE vec all(float x) { return x - (vec){0}; }
 /* Of any vectors, or of all numbers of one: `larger` of each pair, the second where one of both is no
    number; `larger_whole`; `sum_of`, `largest_of`, `largest_whole_of`; `sums_of` WIDTH vectors at once;
    `store_bytes`, the last of each number; and what adds up products of fewer bits. */
+#include "instructions/columns.h"
 #if WIDTH == 16
 #include "instructions/avx512.h"
 #elif WIDTH == 8

@@ -172,18 +172,7 @@ static void norm_backward(const learner *m, work *w, const learned_norm *by, int
 
 /* -- activations -- */
 
-INLINE vec sigmoid(vec x) { return 1.0f / (1.0f + exponential(-larger(all(-88.0f), x))); }
 INLINE vec positive(vec x) { return (vec)((x > all(0.0f)) & (ivec)all(1.0f)); }
-INLINE vec cubic(vec x) { return 1.5957691216f * (x + 0.044715f * x * x * x); } /* 2 sqrt(2 / pi) */
-
-INLINE vec activated(int64_t activation, vec x) {
-    switch (activation) {
-    case RELU: return larger(all(0.0f), x);
-    case GELU: return x * normal_share(x);
-    case GELU_TANH: return x * sigmoid(cubic(x));
-    default: return x * sigmoid(x);
-    }
-}
 
 /* Its derivative; of relu, of what came out as of what went in. */
 INLINE vec slope(int64_t activation, vec x) {
