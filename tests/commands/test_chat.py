@@ -35,7 +35,7 @@ def test_the_same_seed_gives_the_same_answers_and_greedy_is_what_translate_says(
     talk = "I love cats.\nHe sings.\n"
     found = [chat(monkeypatch, everyday_run, talk, "--seed", "3").out for _ in range(2)]
     assert found[0] == found[1]
-    assert len(found[0].splitlines()) == 2
+    assert found[0].count("\n") == 2  # what was not trained may well write a form feed
     other = chat(monkeypatch, everyday_run, talk, "--seed", "4").out
     assert chat(monkeypatch, everyday_run, talk, "--decoding.seed", "4").out == other != found[0]
     greedy = chat(monkeypatch, everyday_run, talk, "--method", "greedy")
