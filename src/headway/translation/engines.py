@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Literal, cast
 
 from headway.core.disk import DiskError, checksum
-from headway.core.errors import ConfigError
+from headway.core.errors import ConfigError, RunError
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import EngineName, ProductPrecision
 from headway.core.transformer import Transformer
@@ -18,6 +18,7 @@ from headway.engine.engine import beyond, unsupported
 from headway.engine.measuring import product_seconds
 from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
+from headway.operations.shipped import refuse_shipped
 from headway.runs.loading import LoadedRun
 from headway.runs.quality_gate import QualityGate, keep, known
 from headway.runs.task_spec import Say
@@ -188,7 +189,8 @@ def measured_now(
     ways = [(plain.model, EngineSearch(EngineChoice("auto", one))) for one in ("fp32", precision)]
     gate = run_data.gate_of(pairs, settings, plain.device, ways)
     try:
+        refuse_shipped(folder.path)
         keep(folder, precision, gate)
-    except DiskError as error:
+    except (DiskError, RunError) as error:
         say(f"headway: that is not kept: {error}")
     return gate
