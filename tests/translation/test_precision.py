@@ -187,3 +187,14 @@ def test_what_torch_does_is_refused_by_name(able: RunFolder, tmp_path: Path) -> 
     refused = command("train", *names, *FLAGS, "--runtime.precision", "int8")
     assert refused.status == 2
     assert "training computes in fp32 or bf16" in refused.err
+
+
+def test_the_packages_run_is_measured_and_not_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where no folder is called demo
+    (tmp_path / "new.en").write_text("The dog runs.\n", encoding="utf-8")
+    done = command("translate", "demo", "new.en", "--precision", "int8")
+    assert done.status == 0, done.err
+    assert "the run that comes with headway stays as it is" in done.err or "WARNING" in done.err
+    assert not RunFolder(SHIPPED).precision.exists()
