@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect, sync_playwright
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
-)
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""The first is the same browser without what is around a page: a third sooner."""
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), "")
 ARGUMENTS = [
     "--no-sandbox",  # of the browser against its own pages: tests may run as root
     "--disable-gpu",
@@ -22,7 +22,7 @@ ARGUMENTS = [
 PHONE, SCREEN = 360, 1280
 expect.set_options(timeout=20_000)  # a machine may have other work
 needs_chromium = pytest.mark.skipif(
-    not CHROMIUM, reason="no Chromium on this machine; with Debian: apt-get install chromium"
+    not CHROMIUM, reason="no Chromium on this machine; with Debian: apt-get install chromium-headless-shell"
 )
 
 
