@@ -92,18 +92,20 @@ def ways(folder: Path, budget: str) -> dict[str, dict[str, int]]:
     }
 
 
-def _trees() -> dict[str, ast.Module]:
-    """Every module by its dotted name."""
-    found = {}
-    for file in sorted(SOURCE.rglob("*.py")):
-        name = ".".join(["headway", *file.relative_to(SOURCE).with_suffix("").parts])
-        found[name.removesuffix(".__init__")] = ast.parse(file.read_text(encoding="utf-8"))
-    return found
+def _modules() -> dict[Path, list[ast.AST]]:
+    """All nodes of every module."""
+    files = sorted(SOURCE.rglob("*.py"))
+    return {one: [*ast.walk(ast.parse(one.read_text(encoding="utf-8")))] for one in files}
 
 
-def _imported(tree: ast.Module, known: set[str]) -> Iterator[str]:
+def _dotted(file: Path) -> str:
+    name = ".".join(["headway", *file.relative_to(SOURCE).with_suffix("").parts])
+    return name.removesuffix(".__init__")
+
+
+def _imported(nodes: list[ast.AST], known: set[str]) -> Iterator[str]:
     """The modules of headway that one imports, those for types and inside functions too."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
@@ -128,7 +130,7 @@ def rings(imports: dict[str, set[str]]) -> list[list[str]]:
     return [list(ring) for ring in sorted(found)]
 
 
-def names_in_shared_code() -> list[str]:
+def names_in_shared_code(modules: dict[Path, list[ast.AST]]) -> list[str]:
     """Where code that is of no task and no model names one: its word, its class, or a branch by
     such a word. Keys of what is printed are no such names."""
     from headway.tasks import TASKS, task_spec
@@ -139,23 +141,24 @@ def names_in_shared_code() -> list[str]:
         for both in spec.models.values():
             classes |= {getattr(one, "func", one).__name__ for one in both}
     found = []
-    for file in sorted(SOURCE.rglob("*.py")):
+    for file, nodes in modules.items():
         name = file.relative_to(SOURCE).as_posix()
         if not name.startswith(OF_ONE):
-            tree = ast.parse(file.read_text(encoding="utf-8"))
-            found += [f"{name}:{line}" for line in _named(tree, words, classes)]
+            found += [f"{name}:{line}" for line in _named(nodes, words, classes)]
     return found
 
 
-def _named(tree: ast.Module, words: set[str], classes: set[str]) -> Iterator[int]:
-    in_functions = [
-        n for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for n in ast.walk(f)
-    ]
-    keys = [n for one in in_functions if isinstance(one, ast.Dict) for n in one.keys]
-    keys += [one.slice for one in ast.walk(tree) if isinstance(one, ast.Subscript)]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and node.value in words and node not in keys:
-            yield node.lineno
+def _named(nodes: list[ast.AST], words: set[str], classes: set[str]) -> Iterator[int]:
+    keys: list[ast.AST | None] | None = None
+    for node in nodes:
+        if isinstance(node, ast.Constant) and node.value in words:
+            if keys is None:
+                functions = (one for one in nodes if isinstance(one, ast.FunctionDef))
+                inside = [one for function in functions for one in ast.walk(function)]
+                keys = [n for one in inside if isinstance(one, ast.Dict) for n in one.keys]
+                keys += [one.slice for one in nodes if isinstance(one, ast.Subscript)]
+            if node not in keys:
+                yield node.lineno
         if isinstance(node, ast.Name) and node.id in classes:
             yield node.lineno
         if isinstance(node, ast.Compare) and re.search(
@@ -166,18 +169,11 @@ def _named(tree: ast.Module, words: set[str], classes: set[str]) -> Iterator[int
 
 def figures() -> dict[str, object]:
     """What is counted without running anything."""
-    trees = _trees()
-    names = Counter(
-        node.name
-        for tree in trees.values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
-    )
+    modules = _modules()
+    all_nodes = [node for nodes in modules.values() for node in nodes]
+    names = Counter(node.name for node in all_nodes if isinstance(node, ast.ClassDef))
     functions = [
-        node
-        for tree in trees.values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        node for node in all_nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     inside = sum(
         isinstance(node, ast.Import | ast.ImportFrom)
@@ -185,7 +181,8 @@ def figures() -> dict[str, object]:
         for node in ast.walk(function)
     )
     sizes = [lines_of(file) for file in SOURCE.rglob("*") if file.suffix in (".py", ".c", ".h")]
-    imports = {name: set(_imported(tree, set(trees))) - {name} for name, tree in trees.items()}
+    by_name = {_dotted(file): nodes for file, nodes in modules.items()}
+    imports = {name: {*_imported(its, {*by_name})} - {name} for name, its in by_name.items()}
     n_importers = Counter(one for some in imports.values() for one in some)
     found = rings(imports)
     return {
@@ -195,7 +192,7 @@ def figures() -> dict[str, object]:
         "rings of files, and the largest": [len(found), max(map(len, found), default=0)],
         "files with one importer": sum(n == 1 for n in n_importers.values()),
         "imports inside functions": inside,
-        "task or model names in shared code": names_in_shared_code(),
+        "task or model names in shared code": names_in_shared_code(modules),
         f"functions over {LONG} lines": sum(
             (one.end_lineno or one.lineno) - one.lineno + 1 > LONG for one in functions
         ),

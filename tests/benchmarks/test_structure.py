@@ -27,5 +27,6 @@ def f(settings):
     return {"pairs": settings["pairs"]}
 KNOWN = {"wide": 1}
 """
-    lines = structure._named(ast.parse(code), {"pairs", "wide"}, {"Wide"})
+    nodes = [*ast.walk(ast.parse(code))]
+    lines = structure._named(nodes, {"pairs", "wide"}, {"Wide"})
     assert sorted(lines) == [3, 3, 4, 6]

@@ -28,8 +28,12 @@ EXCEPTIONS = {
 }
 
 
-def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, str]]:
-    for node in ast.walk(tree):
+def _nodes(file: Path) -> list[ast.AST]:
+    return [*ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+
+
+def _calls(nodes: list[ast.AST]) -> Iterator[tuple[ast.Call, str]]:
+    for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             verb = node.func.attr
             if verb in VERBS and ast.unparse(node.func) == f"re.{verb}":
@@ -51,21 +55,21 @@ def _patterns() -> Iterator[tuple[str, "re.Pattern[Any]", bool]]:
     """Where each stands, and whether it is searched for or must fit at a place."""
     names = [path.relative_to(SOURCES).with_suffix("").parts for path in SOURCES.rglob("*.py")]
     files = {
-        ".".join(("headway", *name)).removesuffix(".__init__"): ast.parse(
-            SOURCES.joinpath(*name).with_suffix(".py").read_text(encoding="utf-8")
+        ".".join(("headway", *name)).removesuffix(".__init__"): _nodes(
+            SOURCES.joinpath(*name).with_suffix(".py")
         )
         for name in sorted(names)
         if name[-1] != "__main__"
     }
     attributes = [
         (name, node)
-        for name, tree in files.items()
-        for node in ast.walk(tree)
+        for name, nodes in files.items()
+        for node in nodes
         if isinstance(node, ast.Attribute) and node.attr in VERBS
     ]
-    for name, tree in files.items():
+    for name, nodes in files.items():
         space = vars(importlib.import_module(name))
-        for call, verb in _calls(tree):
+        for call, verb in _calls(nodes):
             if (pattern := _pattern(call, verb, space)) is None:
                 continue
             named = {

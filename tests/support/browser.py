@@ -22,7 +22,8 @@ ARGUMENTS = [
 PHONE, SCREEN = 360, 1280
 expect.set_options(timeout=20_000)  # a machine may have other work
 needs_chromium = pytest.mark.skipif(
-    not CHROMIUM, reason="no Chromium on this machine; with Debian: apt-get install chromium-headless-shell"
+    not CHROMIUM,
+    reason="no Chromium on this machine; with Debian: apt-get install chromium-headless-shell",
 )
 
 

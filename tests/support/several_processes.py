@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 import torch
-import torch._inductor  # seconds, which each forked process would need
 from torch.distributed import TCPStore
 
 from headway.cli import main
@@ -25,6 +24,8 @@ SEES_A_GPU = torch.cuda.is_available()
 
 def ready_to_fork() -> ForkContext:
     """What forks processes that can compute."""
+    import torch._inductor  # noqa: F401  # seconds, which each forked process would need
+
     if SEES_A_GPU:
         pytest.skip("none is forked beside a GPU: run this with CUDA_VISIBLE_DEVICES=")
     gc.collect()

@@ -10,6 +10,7 @@ from jaxtyping import AbstractArray
 from jaxtyping._storage import get_shape_memo, pop_shape_memo, push_shape_memo
 from torch import Tensor
 
+ARRAYS = (Tensor, np.ndarray)
 FAULTS = BeartypeConf(violation_type=TypeError)
 """As Python says of a wrong type: in files of others headway takes it for what is wrong."""
 
@@ -39,12 +40,14 @@ def says_shapes(annotation: Any) -> bool:
 def kind(thing: Any) -> Any:
     """What an annotation may ask of it: of two of a kind either both fit or none. Of a list, where
     beartype looks at one element by chance, the first."""
-    if isinstance(thing, Tensor | np.ndarray):
-        return type(thing), thing.dtype, tuple(thing.shape)
-    if isinstance(thing, list | tuple):
-        some = thing if isinstance(thing, tuple) else thing[:1]
-        return type(thing), *map(kind, some)
-    return thing if isinstance(thing, str) else type(thing)
+    its = type(thing)
+    if issubclass(its, ARRAYS):
+        return its, thing.dtype, thing.shape
+    if issubclass(its, tuple):
+        return its, *[kind(one) for one in thing]
+    if issubclass(its, list):
+        return (its, kind(thing[0])) if thing else its
+    return thing if issubclass(its, str) else its
 
 
 def checked(thing: Any = None, *, typechecker: None = None) -> Any:
@@ -83,7 +86,7 @@ def checked(thing: Any = None, *, typechecker: None = None) -> Any:
 
     @wraps(thing)
     def with_sizes(*arguments: Any, **named: Any) -> Any:
-        given = kind((arguments, tuple(named.items())))
+        given = *[kind(one) for one in arguments], *[(one, kind(named[one])) for one in named]
         if given not in known:
             *_, kept = push_shape_memo({})
             try:

@@ -14,6 +14,7 @@ from headway.core.tensor_files import load_tensors, save_tensors
 from headway.demo import generate
 from headway.engine.building import engine_library
 from headway.engine.compiling import NoEngineError
+from headway.operations import shipped
 from headway.operations.shipped import SHIPPED
 from headway.runs.checking import accept, check_run
 from headway.runs.quality_gate import QualityGate, keep, known
@@ -190,11 +191,11 @@ def test_what_torch_does_is_refused_by_name(able: RunFolder, tmp_path: Path) -> 
 
 
 def test_the_packages_run_is_measured_and_not_written_to(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    able: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)  # where no folder is called demo
-    (tmp_path / "new.en").write_text("The dog runs.\n", encoding="utf-8")
-    done = command("translate", "demo", "new.en", "--precision", "int8")
+    monkeypatch.setattr(shipped, "SHIPPED", able.path)
+    done = translated(able, "--precision", "int8")
     assert done.status == 0, done.err
-    assert "the run that comes with headway stays as it is" in done.err or "WARNING" in done.err
-    assert not RunFolder(SHIPPED).precision.exists()
+    assert "to see what int8 products cost" in done.err
+    assert "the run that comes with headway stays as it is" in done.err
+    assert not able.precision.exists()
