@@ -45,6 +45,7 @@ def test_bf16_is_chosen_on_a_cpu_only_where_it_is_fast(
     assert (f"bf16 ({unit})" in chosen.described) is bool(unit)
     forced = start(RuntimeSettings(device="cpu", threads=1, precision="bf16"))
     assert forced.dtype == torch.bfloat16
+    assert ("fp32 is faster" in forced.described) is not bool(unit)
 
 
 def test_without_a_gpu_auto_takes_the_cpu_and_cuda_is_refused(
