@@ -86,7 +86,7 @@ def start(settings: RuntimeSettings) -> Runtime:
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
     name = f"GPU {torch.cuda.get_device_name()}" if on_cuda else f"CPU {cpu_name()}"
-    how = unit if unit or on_cuda else "without AMX and AVX-512: fp32 is faster on x86-64"
+    how = unit if unit or on_cuda else "without AMX or AVX512_BF16: fp32 is faster on x86-64"
     precision = (f"bf16 ({how})" if how else "bf16") if bf16 else "fp32"
     described = f"{name}, {precision}, {threads} CPU thread{'s'[: threads > 1]}"
     dtype = torch.bfloat16 if bf16 else torch.float32
