@@ -5,16 +5,17 @@ same ids and the same batches of at most 4,096 padded tokens, with the same shap
 smoothing 0.1, tied embeddings and two threads: by the compiled engine, in float32 and in bfloat16,
 and by torch alone (`headway by torch`), which is what versions before 2026-11-26 did. --alone
 leaves the peers out; their scripts have two threads always, headway has --threads then. --avx2 has
-torch and the compiled engine do without AVX-512, in float32 alone: an estimate of a processor that
-has none. Every contestant is a process of its own and has its turn in every round, so that what
-else the machine does hits all alike. A figure is the median over a process's updates, real tokens
-only, end markers included; a ratio is the median over rounds of headway's figure by the other's of
-the same round. Where `others` (CPUs that other processes kept busy) is above 0.15, measure again.
-Exit status 1 when a toolkit is faster than headway at its better precision. The reference loop,
-written for speed with no toolkit around it, is shown as well but does not decide that. `of matrix
-rate` is an update's products (2 operations for each number that is multiplied, forward and twice
-backward) in its seconds, by the rate of the fastest of two products of 1,024 rows by d_model and
-d_ff on the same threads just before: torch's and the compiled engine's.
+torch and the compiled engine do without AVX-512: an estimate of a processor that has none. There,
+and on one that has neither AMX nor AVX512_BF16, all is in float32: bfloat16 is slower. Every
+contestant is a process of its own and has its turn in every round, so that what else the machine
+does hits all alike. A figure is the median over a process's updates, real tokens only, end markers
+included; a ratio is the median over rounds of headway's figure by the other's of the same round.
+Where `others` (CPUs that other processes kept busy) is above 0.15, measure again. Exit status 1
+when a toolkit is faster than headway at its better precision. The reference loop, written for speed
+with no toolkit around it, is shown as well but does not decide that. `of matrix rate` is an
+update's products (2 operations for each number that is multiplied, forward and twice backward) in
+its seconds, by the rate of the fastest of two products of 1,024 rows by d_model and d_ff on the
+same threads just before: torch's and the compiled engine's.
 Run: python benchmarks/training_speed.py --peers DIR --shape tiny --rounds 3 --steps 40
 """
 
@@ -334,9 +335,10 @@ def verdict(asked: list[Contestant], reports: dict[str, list[dict[str, Any]]]) -
 
 def installed(asked: argparse.Namespace) -> list[Contestant]:
     """Those that were asked for and are here; what is left out is said."""
-    chosen = []
+    chosen, here = [], runtime.start(runtime.RuntimeSettings(device="cpu"))
+    in_bf16 = here.dtype == torch.bfloat16 and not asked.avx2
     for one in contestants(asked.shape):
-        if (one.script and asked.alone) or (asked.avx2 and "bf16" in one.name):
+        if (one.script and asked.alone) or ("bf16" in one.name and not in_bf16):
             continue
         if one.script and asked.only and not any(word in one.name for word in asked.only):
             continue
