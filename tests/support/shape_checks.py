@@ -62,8 +62,8 @@ def checked(thing: Any = None, *, typechecker: None = None) -> Any:
     names of axes stand for, if there are any; and of each kind of arguments the first.
 
     `Self` may be anything: a method decorated on its own cannot know it; so may names that are
-    imported for types alone. A function inside another, which is made anew in each call of that
-    one, is checked as the first `OFTEN` were made: to write a check takes a millisecond.
+    imported for types alone. A function inside another is made anew in each call of that one: the
+    first `OFTEN` are checked, as to write a check takes a millisecond.
     """
     if thing is None:
         return checked
