@@ -101,8 +101,13 @@ def seen(page: Page, view: str) -> Locator:
 
 def all_seen(page: Page) -> None:
     """Scroll through, so that every view is drawn."""
-    for name in page.locator("main > section").evaluate_all("all => all.map((one) => one.id)"):
-        seen(page, name)
+    page.evaluate("""async () => {
+      for (const view of document.querySelectorAll("main > section")) {
+        view.scrollIntoView();
+        for (const frame of [1, 2]) await new Promise(requestAnimationFrame);
+      }
+    }""")
+    expect(page.locator("main > section[aria-busy=true]")).to_have_count(0)
 
 
 def dropped(page: Page, name: str, data: str) -> None:
