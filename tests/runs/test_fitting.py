@@ -139,9 +139,17 @@ def test_the_warm_up_is_a_part_of_the_updates_up_to_the_papers(steps, warmup):
     assert 1 <= fitted_warmup(steps, 20) <= fitted_warmup(steps, 8) <= warmup
 
 
+def run_of(name: str, **own: Any) -> Run:
+    """One whose preset was chosen for its data."""
+    given = {"training": own}
+    runtime = Runtime(torch.device("cpu"), torch.float32, 1, "a CPU")
+    settings = Settings.of(merge(PRESETS[name], given), SPEC)
+    return Run(SPEC, RunFolder(Path()), settings, None, runtime, print, given, name)
+
+
 def test_a_budget_that_teaches_nothing_is_said_with_one_that_is_enough():
-    sizes = corpus(3_000_000)
-    warning, remedy = hopeless(sizes, 900_000.0, "target tokens", 1000.0, ["tiny"])
+    sizes, run = corpus(3_000_000), run_of("recurrent")
+    warning, remedy = hopeless(run, sizes, 900_000.0, "target tokens", 1000.0, ["tiny"])
     assert "0.3 times through the corpus" in warning
     assert "--preset tiny" in remedy
     minutes = int(re.search(r"--budget (\d+)h", remedy)[1]) * 60
@@ -153,8 +161,25 @@ def test_a_budget_that_teaches_nothing_is_said_with_one_that_is_enough():
 def test_a_small_corpus_seen_often_and_a_large_one_seen_in_part_are_no_cause_to_warn():
     assert not fitting.teaches_nothing(corpus(5_000), 20_000.0)
     assert not fitting.teaches_nothing(corpus(10**9), 30_000_000.0)
-    _, remedy = hopeless(corpus(5_000), 4_000.0, "target tokens", 1000.0, [])
+    _, remedy = hopeless(run_of("tiny"), corpus(5_000), 4_000.0, "target tokens", 1000.0, [])
     assert "--budget 1m for 50,000 target tokens; or about 8% of the corpus" in remedy
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "warned"),
+    [
+        ("tiny", {}, False),
+        ("tiny", {"init_embedding": "pairs"}, False),
+        ("tiny", {"init_embedding": ""}, True),
+        ("tiny", {"freeze": ("encoder",)}, True),
+        ("recurrent", {}, True),
+    ],
+)
+def test_who_begins_at_the_pairs_needs_fewer_of_them(name, own, warned):
+    run, sizes = run_of(name, **own), corpus(3_000_000)
+    told = ("target tokens", 1000.0, ())
+    assert bool(hopeless(run, sizes, 226_000.0, *told)) == warned
+    assert hopeless(run, sizes, 37_000.0, *told)
 
 
 class Paced(Trainer[Any]):

@@ -360,7 +360,7 @@ def say_length(
     if teaches_nothing(sizes, seen) and not run.settings.training.init_from:
         from headway.runs.short_budgets import hopeless  # a side room
 
-        for line in hopeless(sizes, seen, unit, speed, smaller_presets(run)):
+        for line in hopeless(run, sizes, seen, unit, speed, smaller_presets(run)):
             run.say(line)
 
 

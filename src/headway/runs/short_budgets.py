@@ -19,17 +19,17 @@ SMALLER = 2
 """By this a preset's batches are divided."""
 GOOD_PASSES, GOOD_SEEN = 10, 10_000_000
 """What is recommended in the stead of what teaches nothing."""
+LEAST_BEGUN = 200_000
+"""Units after which a model that begins at the pairs is of use."""
 
 
 def fit_short(run: Run, training: PlannedTraining) -> PlannedTraining:
     """Smaller batches, and more of them; embeddings begin at the training pairs.
 
-    Nothing that was set is changed, nothing of a model of which parts learn apart, and nothing of
-    another type than the usual one, of which none of this was measured.
+    Nothing that was set is changed.
     """
     given = run.given.get("training", {})
-    usual = presets_of_type(run.spec, run.spec.default_model)
-    if training.in_parts or not run.spec.begun_at_pairs or run.preset not in usual:
+    if not made_for(run):
         return training
     if "batch_tokens" not in given:
         every = training.checkpoint_every * (1 if "checkpoint_every" in given else SMALLER)
@@ -40,6 +40,14 @@ def fit_short(run: Run, training: PlannedTraining) -> PlannedTraining:
         training = replace(training, init_embedding=PAIRS)
         fit(run)
     return training
+
+
+def made_for(run: Run) -> bool:
+    """Neither for a model of which parts learn apart nor for another type than the usual one, of
+    which none of this was measured."""
+    usual = presets_of_type(run.spec, run.spec.default_model)
+    in_parts = run.settings.training.in_parts
+    return bool(run.spec.begun_at_pairs) and run.preset in usual and not in_parts
 
 
 def fit(run: Run) -> None:
@@ -68,10 +76,13 @@ def begin_with(run: Run) -> None:
 
 
 def hopeless(
-    sizes: Sizes, seen: float, unit: str, speed: float, smaller: Sequence[str]
+    run: Run, sizes: Sizes, seen: float, unit: str, speed: float, smaller: Sequence[str]
 ) -> list[str]:
-    """What to say of a budget in which next to nothing can be learned; `speed` is in units a
-    second."""
+    """What to say of a budget in which next to nothing can be learned, if it is one; `speed` is in
+    units a second."""
+    begins = run.given.get("training", {}).get("init_embedding", PAIRS) == PAIRS
+    if seen >= LEAST_BEGUN and begins and made_for(run):
+        return []
     enough = min(GOOD_PASSES * sizes.per_pass, GOOD_SEEN)
     share = seen / GOOD_PASSES / sizes.per_pass
     minutes = math.ceil(enough / speed * 1.2 / 60)  # preparation and validation take their share
