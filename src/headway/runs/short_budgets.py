@@ -45,9 +45,9 @@ def fit_short(run: Run, training: PlannedTraining) -> PlannedTraining:
 def made_for(run: Run) -> bool:
     """Neither for a model of which parts learn apart nor for another type than the usual one, of
     which none of this was measured."""
-    usual = presets_of_type(run.spec, run.spec.default_model)
-    in_parts = run.settings.training.in_parts
-    return bool(run.spec.begun_at_pairs) and run.preset in usual and not in_parts
+    if not run.spec.begun_at_pairs or run.settings.training.in_parts:
+        return False
+    return run.preset in presets_of_type(run.spec, run.spec.default_model)
 
 
 def fit(run: Run) -> None:
