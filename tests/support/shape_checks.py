@@ -1,8 +1,6 @@
 """The type checker that the suite lays over every function of headway."""
 
-from collections import Counter
 from functools import wraps
-from types import CodeType
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -29,10 +27,6 @@ SHAPED = (
 )
 """The parts of the package whose functions are checked: all that say shapes, and more; but for the
 files of `vectors` that answer in 0.3 s and therefore load what says shapes for types alone."""
-
-MADE = Counter[CodeType]()
-"""How often each function inside another was made."""
-OFTEN = 3
 
 
 def says_shapes(annotation: Any) -> bool:
@@ -62,8 +56,7 @@ def checked(thing: Any = None, *, typechecker: None = None) -> Any:
     names of axes stand for, if there are any; and of each kind of arguments the first.
 
     `Self` may be anything: a method decorated on its own cannot know it; so may names that are
-    imported for types alone. A function inside another is made anew in each call of that one: the
-    first `OFTEN` are checked, as to write a check takes a millisecond.
+    imported for types alone.
     """
     if thing is None:
         return checked
@@ -71,10 +64,6 @@ def checked(thing: Any = None, *, typechecker: None = None) -> Any:
         if "__dataclass_fields__" in vars(thing):
             thing.__init__ = checked(thing.__init__)  # type: ignore[misc]
         return thing
-    if "<locals>" in thing.__qualname__:
-        MADE[thing.__code__] += 1
-        if MADE[thing.__code__] > OFTEN:
-            return thing
     for name, annotation in thing.__annotations__.items():
         meant = annotation
         if isinstance(annotation, str):
