@@ -26,6 +26,9 @@ static void OF(_gradient_panel)(int64_t n_units, const int32_t *dy, const int32_
         const int64_t left = (PANEL - done + TILE_ROWS - 1) / TILE_ROWS;
         const int64_t height = (PANEL - done + left - 1) / left;
         float *here = to + done * stride;
+        for (int64_t r = 0; r < height; r++) /* what the next panel adds to comes near */
+            for (int64_t i = 0; i < PANEL; i += 16)
+                __builtin_prefetch(here + (PANEL + r) * stride + i, 1);
         switch (height) {
 #define HEIGHT(n) case n: OF(_gradient_tile)(n, n_units, dy + done, x, here, stride); break;
 #if TILE_ROWS > 6
