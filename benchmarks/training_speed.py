@@ -14,8 +14,9 @@ Where `others` (CPUs that other processes kept busy) is above 0.15, measure agai
 when a toolkit is faster than headway at its better precision. The reference loop, written for speed
 with no toolkit around it, is shown as well but does not decide that. `of matrix rate` is an
 update's products (2 operations for each number that is multiplied, forward and twice backward) in
-its seconds, by the rate of the fastest of two products of 1,024 rows by d_model and d_ff on the
-same threads just before: torch's and the compiled engine's.
+its seconds, by the rate of the faster of two products of 1,024 rows by d_model and d_ff on the
+same threads, torch's and the compiled engine's, measured right before the update and right behind
+it (the median of fifteen each, and the mean of both).
 Run: python benchmarks/training_speed.py --peers DIR --shape tiny --rounds 3 --steps 40
 """
 
@@ -136,6 +137,7 @@ def headway_side(asked: argparse.Namespace) -> int:
     )
     clock = time.process_time if asked.cpu_time else time.perf_counter
     rate = matrix_rate(config, asked.precision, asked.threads, clock)
+    rates = [rate()]
     model = Transformer(config, vocabulary_size=common.V, padding=common.PAD).train()
     special = SpecialIds(common.PAD, common.UNK, common.EOS, common.EOS)
     native = asked.by == "native"
@@ -156,8 +158,9 @@ def headway_side(asked: argparse.Namespace) -> int:
         times.append(clock() - began)
         source_tokens.append(n_source)
         target_tokens.append(n_target)
-        work = operations(config, common.V, n_source, n_target)
-        shares.append(work / times[-1] / rate)
+        rates.append(rate())
+        beside = sum(rates[-2:]) / 2  # others share this machine, now more and now less
+        shares.append(operations(config, common.V, n_source, n_target) / times[-1] / beside)
     common.report_steps(
         f"headway {asked.by} {asked.precision}",
         asked.shape,
@@ -168,7 +171,7 @@ def headway_side(asked: argparse.Namespace) -> int:
         loss=round(nats, 3),
         params=sum(parameter.numel() for parameter in model.parameters()),
         torch=torch.__version__,
-        matrix_gflops=round(rate / 1e9),
+        matrix_gflops=round(median(rates) / 1e9),
         matrix_share=round(median(shares[asked.warm :]), 3),
     )
     return 0
@@ -219,8 +222,8 @@ def operations(config: TransformerConfig, n_words: int, n_source: int, n_target:
 
 def matrix_rate(
     config: TransformerConfig, precision: Any, threads: int, clock: Callable[[], float]
-) -> float:
-    """Operations a second of the fastest product of this machine."""
+) -> Callable[[], float]:
+    """What measures operations a second, now, of the fastest product of this machine."""
     d_model, d_ff, n_rows = config.d_model, config.d_ff, 1024
     dtype = torch.bfloat16 if precision == "bf16" else torch.float32
     x, weight = torch.randn(n_rows, d_model), torch.randn(d_ff, d_model)
@@ -236,13 +239,17 @@ def matrix_rate(
         for _ in range(times):
             library.library.headway_product(matrix.structure, n_rows, *places)
 
-    with ThreadPoolExecutor(threads) as pool:
-        ways: tuple[tuple[int, Callable[[], object]], ...] = (
-            (1, lambda: torch.mm(some, other.T)),
-            (threads * times, lambda: [*pool.map(product, range(threads))]),
-        )
-        least_s = [min(seconds_of(way, clock) for _ in range(30)) / n for n, way in ways]
-    return 2 * n_rows * d_model * d_ff / min(least_s)
+    pool = ThreadPoolExecutor(threads)
+    ways: tuple[tuple[int, Callable[[], object]], ...] = (
+        (1, lambda: torch.mm(some, other.T)),
+        (threads * times, lambda: [*pool.map(product, range(threads))]),
+    )
+
+    def rate() -> float:
+        typical_s = [median(seconds_of(way, clock) for _ in range(15)) / n for n, way in ways]
+        return 2 * n_rows * d_model * d_ff / min(typical_s)
+
+    return rate
 
 
 def seconds_of(work: Callable[[], object], clock: Callable[[], float]) -> float:
