@@ -21,11 +21,13 @@ _LONGEST_DAYS = 3_650
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _MOST = {**dict.fromkeys(("within_s", "closing_s"), 1e9), "held_back": 10.0, "lora_rank": 1e6}
 
-SMALL = 50
+SMALL = 200
 """A new plan that differs by less than this part of its length is not worth one."""
 WAVERING = 20
 """Nor is one that differs by less than this part of what is left: so much paces waver, and what is
 lost by one that stays is made up for by a plan nearer to the end."""
+LEAST_LEFT = 50
+"""The part of all updates over which the rate comes down where no time is left."""
 
 
 @dataclass(frozen=True)
@@ -133,8 +135,7 @@ def plans_of(trainer: Trainer[Any]) -> dict[str, Any]:
 def plan_anew(trainer: Trainer[Any]) -> None:
     """Move the end to where the time is up at the pace since the last plan, if that is far off.
 
-    The pace is of updates with the validations and checkpoints between them. Where no time is left
-    the rate still comes down over a few updates.
+    The pace is of updates with the validations and checkpoints between them.
     """
     progress = trainer.progress
     settings: Any = trainer.settings  # a `PlannedTraining`
@@ -146,7 +147,7 @@ def plan_anew(trainer: Trainer[Any]) -> None:
     step_s = max(progress.time_s - progress.planned_s, 1e-6) / (step - since)
     slower = step_s / (settings.within_s / settings.max_steps)  # so will the end be
     left_s = max(0.0, settings.within_s - progress.time_s - (slower - 1) * settings.closing_s)
-    new_end = step + max(math.floor(left_s / step_s), min(end - step, math.ceil(end / SMALL)))
+    new_end = step + max(math.floor(left_s / step_s), min(end - step, math.ceil(end / LEAST_LEFT)))
     if abs(new_end - end) <= max(end / SMALL, (end - step) / WAVERING):
         return
     trainer.settings = replace(settings, plans=(*known, (step, new_end)))

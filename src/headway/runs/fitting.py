@@ -33,8 +33,8 @@ APART = 20
 """Updates between two validations at least; scores of a few updates are chance."""
 FEW = 10_000_000  # padded tokens; of fewer more is made: headway.runs.short_budgets
 FEW_DISTINCT, OFTEN = 200_000, 100  # units, passes: headway.runs.decayed_adam
-SURE = 0.97
-"""Of the time that is left; the rest is for what nothing was rehearsed of."""
+SPARE, SPARE_S = 0.03, 20.0
+"""Of the time that is left, for what nothing was rehearsed of: a share, so many seconds at most."""
 LEAST_VALIDATED = 100
 """Sentences, however short the budget."""
 LEAST_PASSES, LEAST_SEEN = 3, 1_000_000
@@ -303,7 +303,7 @@ def time_left(
 
 def time_to_learn(left_s: float, closing_s: float) -> float:
     """What is left for updates and validations, once the end has its time; half at least."""
-    return max(SURE * left_s - closing_s, left_s / 2)
+    return max(left_s - min(SPARE * left_s, SPARE_S) - closing_s, left_s / 2)
 
 
 def fit_steps(

@@ -26,7 +26,7 @@ from headway.core.training_interfaces import Progress, Reporter
 from headway.language_models.counting import refuse_unused
 from headway.operations.time_budget import seconds
 from headway.runs.console import ConsoleReporter, stop_on_signal
-from headway.runs.fitting import SURE
+from headway.runs.fitting import time_to_learn
 from headway.runs.parent import Parent
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Learned, Learner, Run
@@ -245,7 +245,7 @@ def within_budget(run: Run, training: VectorTraining) -> VectorTraining:
     steps = iter(lambda: time.monotonic() - begun > for_s, True)  # until it is over
     n_timed = sum(1 for _ in trainer.learned(n for n, _ in enumerate(steps)))
     step_s = (time.monotonic() - begun) / n_timed
-    left_s = SURE * (budget_s - (time.monotonic() - run.started))
+    left_s = time_to_learn(budget_s - (time.monotonic() - run.started), 0.0)
     most = MOST_PASSES * len(corpus)
     n_steps = min(max(1, math.floor(left_s / step_s)), most)
     passes = n_steps / len(corpus)
