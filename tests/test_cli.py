@@ -53,6 +53,26 @@ def python(code: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     )
 
 
+# -- the program
+
+
+def test_python_ends_without_looking_for_garbage_and_with_the_commands_status() -> None:
+    """Also where it ends by itself."""
+    code = """import gc, sys
+from headway import __main__ as program
+def command():
+    raise SystemExit(3)
+program.main = lambda: 2
+assert program.program() == 2 and gc.get_freeze_count() > 1000
+gc.unfreeze()
+program.main = command
+try:
+    program.program()
+finally:
+    assert gc.get_freeze_count() > 1000"""
+    assert python(code).returncode == 3
+
+
 # -- what is loaded
 
 
