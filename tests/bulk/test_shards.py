@@ -15,6 +15,7 @@ from hypothesis import strategies as some
 from headway.bulk import shards
 from headway.bulk.attempts import BlockOutput, BlockPart
 from headway.bulk.job import HereRunner, translate_shards_of
+from headway.bulk.reading import ReadingState, shard_blocks
 from headway.bulk.shards import Shard, ShardFolder
 from headway.core.disk import DiskError
 from headway.core.errors import ConfigError, DataError
@@ -236,3 +237,20 @@ def test_a_line_that_is_too_long_is_listed_with_its_file_and_number(tmp_path) ->
     assert folder.write_manifest([tmp_path / "a"])["untranslated"] == 1
     table = (tmp_path / "out" / ".headway" / "untranslated.tsv").read_text(encoding="utf-8")
     assert table == f"{tmp_path / 'a'}\t5\ttoo long\n"
+
+
+def test_how_much_was_read_is_of_the_lines_that_were_given_out(tmp_path) -> None:
+    """And not of what lies in a buffer: the time that is left is reckoned by it."""
+    file = tmp_path / "a"
+    file.write_bytes(b"123456789\n" * 300_000)
+    folder = ShardFolder(tmp_path / "out", lambda _: None)
+    folder.agree(PLAN)
+    state = ReadingState([file.stat().st_size])
+    places = [
+        (state.n_bytes, 10 * state.n_lines)
+        for _ in shard_blocks([file], folder, 100_000, lambda shard: shard.number != 1, state)
+    ]
+    folder.close()
+    assert len(places) > 20
+    assert all(n_bytes == of_lines for n_bytes, of_lines in places)
+    assert state.n_lines == 300_000

@@ -84,7 +84,7 @@ def test_chinese_is_read_by_characters(tmp_path):
     (tmp_path / "zh.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     finished = train(tmp_path / "zh.tsv", tmp_path / "run")
     assert finished.status == 0, finished.err
-    assert "unit: characters (the text has no spaces)" in finished.err
+    assert "unit: characters (the text has next to no spaces)" in finished.err
     assert command("predict", str(tmp_path / "run"), "很好").out.startswith("好\t好 ")
 
 

@@ -141,6 +141,27 @@ def test_what_fails_half_way_leaves_the_earlier_output(everyday_run, tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
+def test_an_interruption_says_that_nothing_is_written_and_what_keeps_it(
+    everyday_run, tmp_path, monkeypatch
+):
+    """In the second portion; that the first was done had been said."""
+    whole, out = tmp_path / "in.en", tmp_path / "out.zh"
+    whole.write_text("".join(f"{line}\n" for line in LINES), encoding="utf-8")
+    portions = iter([["I love cats."], ["He sings."]])
+
+    def interrupted(_):
+        yield from portions
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("headway.commands.translate.chunks_of", interrupted)
+    finished = translate(everyday_run, whole, "--out", out)
+    assert finished.status == 130
+    assert "translated 2 lines\n" in finished.err
+    assert f"interrupted: nothing of {out} is written" in finished.err
+    assert "--shards" in finished.err
+    assert not out.exists()
+
+
 def test_lines_that_are_too_long_are_cut_and_counted(everyday_run, tmp_path):
     file = tmp_path / "in.en"
     file.write_text(f"{LONG}\nI love cats.\n{LONG}\n", encoding="utf-8")
@@ -173,6 +194,15 @@ def test_json_is_one_object_of_the_promised_shape(everyday_run, text):
             assert [target for _, target in alternative["alignment"]] == list(range(n_tokens))
             sources = [source for source, _ in alternative["alignment"]]
             assert all(0 <= source < len(one["source_tokens"]) for source in sources)
+
+
+def test_of_n_best_a_blank_line_has_as_many_so_that_groups_can_be_read(everyday_run, tmp_path):
+    file = tmp_path / "in.en"
+    file.write_text("I love cats.\n\nHe sings.\n", encoding="utf-8")
+    finished = translate(everyday_run, file, "--beam", "3", "--n-best", "2", "--scores")
+    assert [not line for line in finished.out.splitlines()] == [False] * 2 + [True] * 2 + [
+        False
+    ] * 2
 
 
 def test_n_best_gives_each_translation_its_own_line_with_score_and_alignment(

@@ -8,6 +8,7 @@ import pytest
 from everyday_run import command
 
 from headway.demo import generate
+from headway.operations.locks import only_writer
 
 LINES = [english for english, _ in generate(60, 9)]
 ODD = [
@@ -184,3 +185,19 @@ def test_the_script_for_slurm_has_the_command(files, tmp_path, monkeypatch) -> N
     assert f"translate demo '{pattern}' --out 'o p' --shards --runtime.engine auto " in done.out
     assert "--on" not in done.out
     assert not (tmp_path / "out").exists()
+
+
+def test_what_another_process_is_at_is_missing_which_is_no_success(
+    files: list[Path], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    job = ["translate", "demo", *map(str, files), "--out", str(out), "--beam=1"]
+    options = ["--shards", "--shard-lines=25", "--processes=1"]
+    out.mkdir()
+    with only_writer(out / "00000-00001.part-0", print):
+        first = command(*job, *options)
+    assert first.status == 3
+    assert "another process is at them: 1." in first.err
+    assert len(shards(out)) == 4
+    assert command(*job, *options).status == 0
+    assert len(shards(out)) == 5

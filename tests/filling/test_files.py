@@ -18,7 +18,7 @@ from headway.core.lines import MAX_LINE_BYTES
 from headway.filling.files import Call, FillOptions, Outcomes, fill_files, tell_passed_over
 from headway.filling.filling import Filler, write_whole
 from headway.filling.flow import Steps
-from headway.filling.inputs import FileJob, FilesRefusedError
+from headway.filling.inputs import FileJob, FilesRefusedError, placed
 from headway.filling.journal import NAME, Journal
 from headway.filling.report import COLUMNS, FileReport, summary
 from headway.languages.codes import LanguagePair
@@ -513,12 +513,24 @@ def test_what_is_passed_over_in_a_folder_is_said(tree):
     tell_passed_over(["po"], None, heard.append)
     assert len(heard) == 1
     assert (
-        "2 files of kinds that need not be translations passed over: po/app.json, po/data.tsv."
-        in heard[0]
+        "3 files of kinds that need not be translations passed over: po/README.txt, po/app.json, "
+        "po/data.tsv." in heard[0]
     )
-    assert "'FOLDER/**/*.json'" in heard[0]
+    assert "'FOLDER/**/*.txt'" in heard[0]
     tell_passed_over(["po/deep", "po/a.po"], None, heard.append)
     assert len(heard) == 1
+
+
+def test_plain_text_in_a_folder_is_passed_over_and_said(tree):
+    (tree / "texts").mkdir()
+    for name in ("a.txt", "b.en", "c.zh.gz", "d.py"):
+        (tree / "texts" / name).write_text("Open.\n", encoding="utf-8")
+    heard: list[str] = []
+    tell_passed_over(["texts"], None, heard.append)
+    assert "passed over: texts/a.txt, texts/b.en, texts/c.zh.gz." in heard[0]
+    assert "d.py" not in heard[0]
+    with pytest.raises(DataError, match=r"'texts/\*\*/\*\.txt'"):
+        list(placed(["texts"], None))
 
 
 def test_what_an_interrupt_left_is_told_as_not_reached():

@@ -103,6 +103,17 @@ def test_what_the_parent_has_is_taken_and_the_rest_is_drawn():
     assert str(found) == said
 
 
+def test_of_a_part_that_both_have_in_other_sizes_each_is_counted_in_its_own():
+    parent = {"encoder.weight": torch.ones(3, 3), "encoder.bias": torch.ones(3)}
+    left = {"new.weight": torch.ones(7, 3), "new.bias": torch.ones(7)}
+    brought = Brought(parent, left, [*parent, *left])
+    said = str(beginning(fresh(), brought, [], model()))
+    assert (
+        said
+        == "parameters: 12 taken (encoder); 8 drawn anew (new); 28 of the parent not used (new)"
+    )
+
+
 @pytest.mark.parametrize("part", ["encoder", "encoder.weight", "head"])
 def test_a_part_may_be_drawn_anew_under_any_name_of_it(part):
     parent = {name: torch.ones_like(tensor) for name, tensor in fresh().items()}

@@ -78,7 +78,7 @@ def _of_file(
 ) -> Generator[LineBlock, None, None]:
     before, n_before, n_shards = state.n_bytes, state.n_lines, 0
     with open_bytes(source) as file:
-        on_disk = getattr(file.raw, "fileobj", file.raw)
+        on_disk = getattr(file.raw, "fileobj", file)  # of a packed file what was read of the disk
         lines = bounded_lines(file)
         if file.peek(3).startswith(codecs.BOM_UTF8):
             file.read(3)

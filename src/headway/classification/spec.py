@@ -177,12 +177,13 @@ def below_use(found: LabelScores, run: Run) -> str:
     """Why the model is good for nothing, if so: it is no better than always the same label."""
     if run.data.vocabulary.facts.get("several"):
         return "" if found.figures["micro_f1"].score else "no label that it says is right"
-    most = max(row.support for row in found.labels)
-    if found.figures["accuracy"].low > 100 * most / found.n:
+    right, most = found.figures["accuracy"], max(row.support for row in found.labels)
+    if right.low > 100 * most / found.n:
         return ""
     return (
-        f"it is right in {found.figures['accuracy'].score:.1f} % of validation texts, and who "
-        f"always says the most frequent label in {100 * most / found.n:.1f} %"
+        f"it is right in {right.score:.1f} % of {found.n:,} validation texts (95 % interval "
+        f"{right.low:.1f} to {right.high:.1f}), and who always says the most frequent label in "
+        f"{100 * most / found.n:.1f} %, which is not surely less"
     )
 
 

@@ -120,7 +120,7 @@ def _print_notes(console: Console, name: str, notes: Sequence[Note]) -> None:
     console.print(Text(f"\nWhat may be wrong with {name}"), soft_wrap=True)
     for note in notes:
         where = ", ".join(f"{line:,}" for line in note.lines)
-        seen = f" Look at line {where}." if note.lines else ""
+        seen = f" Look at line{'s' * (len(note.lines) != 1)} {where}." if note.lines else ""
         console.print(Text(f"- {note.finding}{seen}\n  {note.remedy}"), soft_wrap=True)
 
 

@@ -206,7 +206,9 @@ def _write(page: Path, html: str, *, open_browser: bool) -> None:
     from headway.core.disk import write_text
 
     write_text(page, html)
-    say(f"headway: the page is {page} ({page.stat().st_size / 1e6:.1f} MB)")
+    size = page.stat().st_size / 1e3
+    told = f"{size / 1e3:.1f} MB" if size > 1e3 else f"{size:.0f} kB"
+    say(f"headway: the page is {page} ({told})")
     if open_browser:
         import webbrowser
 

@@ -73,7 +73,12 @@ def translate(
         from headway.commands.translate_documents import translate_beyond_lines
 
         return translate_beyond_lines(run, named, told, load)
-    translate_lines(Path(named[0]) if named else None, told, load)
+    try:
+        translate_lines(Path(named[0]) if named else None, told, load)
+    except KeyboardInterrupt:
+        from headway.commands.translate_documents import interrupted  # a side room
+
+        raise interrupted(told.out) from None
     return None
 
 
@@ -129,8 +134,10 @@ def translate_lines(
                 collected += map(as_json, translations, verdicts)
                 continue
             for translation in translations:
-                output.write(as_text(translation, scores=told.scores, alignment=told.alignment))
+                output.write(as_text(translation, told))
             output.flush()
+            if told.out and n_lines > len(chunk):
+                say(f"translated {n_lines:,} lines")
             if len(doubtful) <= MOST_TOLD or (file is None and sys.stdin.isatty()):
                 for n, why in odd.items():
                     say(f"line {n} looks doubtful: {why}")
@@ -146,16 +153,16 @@ def translate_lines(
         tell_mended(n_mended)
 
 
-def as_text(translation: "Translation", *, scores: bool, alignment: bool) -> str:
-    """One line for each translation; a blank line for a blank one."""
+def as_text(translation: "Translation", told: TranslateOptions) -> str:
+    """One line for each translation; of a blank text as many blank lines as were asked for."""
     if not translation.n_best:
-        return "\n"
+        return "\n" * (told.n_best or 1)
     lines = []
     for alternative in translation.n_best:
         cells = [alternative.target.replace("\n", " ")]
-        if scores:
+        if told.scores:
             cells.insert(0, f"{alternative.score:.4f}")
-        if alignment:
+        if told.alignment:
             cells.append(" ".join(f"{source}-{target}" for source, target in alternative.alignment))
         lines.append("\t".join(cells) + "\n")
     return "".join(lines)

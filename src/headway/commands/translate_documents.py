@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from headway.commands.arguments import plain, say
 from headway.commands.stages import Stages
 from headway.commands.translate_options import OF_SHARDS, PARTIAL, TranslateOptions
-from headway.core.errors import ConfigError
+from headway.core.errors import ConfigError, StoppedError
 from headway.core.lines import shown
 from headway.core.run_folder import RunFolder
 from headway.filling.calls import called
@@ -242,6 +242,16 @@ def as_json(translation: "Translation", verdict: "Verdict") -> dict[str, Any]:
         "confidence": verdict.confidence,
         "flags": [flag._asdict() for flag in verdict.flags],
     }
+
+
+def interrupted(out: Path | None) -> StoppedError:
+    """What an interruption leaves of a file of lines."""
+    if out is None:
+        return StoppedError("interrupted")
+    return StoppedError(
+        f"interrupted: nothing of {out} is written, which comes whole or not at all. With --shards "
+        "FOLDER what is done is kept, and the same command goes on."
+    )
 
 
 def tell_cut(n_cut: int, translator: "Translator") -> None:

@@ -76,8 +76,9 @@ def translate_shards(
         raise
     for one in state.damaged:
         say(f"headway: {one}")
-    _tell(folder.write_manifest(files), folder, progress, n_retries)
-    return PARTIAL if state.damaged else 0
+    manifest = folder.write_manifest(files)
+    _tell(manifest, folder, progress, n_retries)
+    return PARTIAL if state.damaged or (manifest["missing"] and not told.part) else 0
 
 
 def _checked(
@@ -157,8 +158,9 @@ def _tell(
         say(f"headway: translated now: {progress.n_lines:,}, {progress.in_words()}")
     if folder.n_taken or manifest["missing"]:
         say(
-            f"headway: {manifest['missing']:,} shards or files are missing: other parts, or what "
-            "another process is at. The same command again does what is missing then."
+            "headway: shards or files that are missing, as they are of other parts or another "
+            f"process is at them: {manifest['missing']:,}. The same command again does what is "
+            "missing then."
         )
     if n := manifest["cut"]:
         say(f"headway: {n:,} of the lines were longer than the model reads, and were cut")

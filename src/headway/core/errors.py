@@ -47,7 +47,7 @@ class OutOfReachError(RunError):
 
 
 class StoppedError(HeadwayError):
-    """Training was asked to stop, and what can be gone on from is saved."""
+    """The command was asked to stop; of a training what can be gone on from is saved."""
 
     exit_status = 130
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from headway.core.errors import ConfigError, DataError, UserError
 from headway.core.lines import shown
-from headway.languages.codes import suffix_of
+from headway.languages.codes import is_code, suffix_of
 from headway.localization.formats.file_kinds import FILE_KINDS
 
 NAMED_ONLY = (".tsv", ".csv", ".jsonl", ".json", ".ts", ".xml", ".yml", ".yaml",
@@ -129,19 +129,20 @@ def _found(name: str, shared: Path, out: Path | None) -> Iterator[tuple[Path, Pa
 
 
 def _below(folder: Path, out: Path | None) -> Iterator[Path]:
-    """Files of known kinds in a folder and in those below it, but for hidden ones and results."""
+    """Files of known kinds, and plain text, in a folder and in those below it, but for hidden ones
+    and results."""
     out = None if _inside(folder, out) else out
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(
             name for name in folders if name[0] != "." and not _inside(Path(place, name), out)
         )
         for file in (Path(place, name) for name in sorted(files) if name[0] != "."):
-            if suffix_of(file) in FILE_KINDS:
+            if (kind := suffix_of(file)) in FILE_KINDS or kind == ".txt" or is_code(kind[1:]):
                 yield file
 
 
 def passed_over(names: Sequence[str], out: Path | None) -> list[Path]:
-    """Files in folders that were named which may be translations or anything else."""
+    """Files in folders that were named which may be translations, plain text or anything else."""
     folders = [Path(name) for name in names if Path(name).is_dir()]
     return [file for one in folders for file in _below(one, out) if not _is_translation(file)]
 

@@ -53,9 +53,11 @@ def page_of(inspected: InspectedLabeller, given: str | None, off: Sequence[str])
     texts = [given] if given is not None else [text for text in own if len(text) <= 160][:N_TEXTS]
     looked_at = [one for text in texts for one in inspected.read(text) if one.words]
     if not looked_at:
+        why = "the run's own texts are gone"
+        if given is not None:
+            why = "no word of the text has a tag" if given.strip() else "the text is empty"
         raise ConfigError(
-            "There is nothing to look at: the text is empty, or no word of it has a tag; or the "
-            "run's own texts are gone. Say what to look at: "
+            f"There is nothing to look at: {why}. Say what to look at: "
             f"{command('inspect', inspected.run, 'a text of your own')}"
         )
     step = max(1, len(own) // N_TESTED)

@@ -154,7 +154,7 @@ def whole_words(text: LanguageText, texts: Sequence[str], say: Say) -> LanguageT
     if text.unit != "auto":
         return text
     unit: Unit = "characters" if unspaced(texts) else "words"
-    say(f"unit: {unit}{' (the text has no spaces)' if unit == 'characters' else ''}")
+    say(f"unit: {unit}{' (the text has next to no spaces)' if unit == 'characters' else ''}")
     text = replace(text, unit=unit, min_count=text.min_count or 1)
     if text.segmenter != "auto":
         return text

@@ -81,7 +81,7 @@ def fitted_unit(text: LanguageText, model_type: str, lines: Lines, say: Say) -> 
     else:
         whole: Unit = "characters" if without_spaces else "words"
         unit = whole if model_type in _WHOLE_WORDS else "subwords"
-        say(f"unit: {unit}{' (the text has no spaces)' if unit == 'characters' else ''}")
+        say(f"unit: {unit}{' (the text has next to no spaces)' if unit == 'characters' else ''}")
     cutter: Segmenter = "jieba" if unit == "words" and without_spaces else "none"
     if text.segmenter != "auto":
         cutter = text.segmenter

@@ -156,8 +156,10 @@ def peak_of_equation_3(training: Any, model: Any, model_type: str, was_set: bool
 def wrong_task(asked: object, task: str, brings: Iterable[str], able: Sequence[str]) -> RunError:
     """For a run, or what else is `asked` about, of a task that does not bring what others are
     `able` to do; what it `brings` is told, by verbs."""
-    own = sorted({one.partition(" ")[0] for one in brings} - {"train", "files", "import", "count"})
-    told = f", which goes with headway {', '.join(own)}" if own else ""
+    own = {one.partition(" ")[0] for one in brings} - {"train", "files", "import", "count"}
+    if "vectors" in own:  # what several verbs ask for
+        own = own - {"vectors"} | {"neighbours", "analogy", "similarity"}
+    told = f", which goes with headway {', '.join(sorted(own))}" if own else ""
     return RunError(
         f"this needs a run of the task {' or '.join(able)}; {asked} is one of {task}{told}. "
         f"Train one with: headway train --task {able[0]}"

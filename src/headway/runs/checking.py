@@ -112,14 +112,14 @@ def _weights(name: str, check: Callable[[], bool], remedy: str) -> FileState:
 
 
 def _model(folder: RunFolder, *, finished: bool) -> Iterator[FileState]:
-    remedy = "Take it from a copy of the run."
+    remedy = gone = "Take it from a copy of the run."
     if checkpoint.resumable(folder.checkpoints):
-        again = command("train", "--out", folder.path, "--resume")
-        remedy = f"Delete {folder.model}, then have it chosen again: {again}"
+        again = f"have it chosen again: {command('train', '--out', folder.path, '--resume')}"
+        remedy, gone = f"Delete {folder.model}, then {again}", f"H{again[1:]}"
     if folder.model.exists():
         yield _weights(folder.model.name, partial(tensor_files.check, folder.model), remedy)
     elif finished or not folder.checkpoints.is_dir():
-        yield FileState(folder.model.name, "damaged", f"It is missing. {remedy}")
+        yield FileState(folder.model.name, "damaged", f"It is missing. {gone}")
 
 
 def _checkpoints(folder: RunFolder, *, finished: bool) -> Iterator[FileState]:

@@ -438,7 +438,8 @@ def say_what_it_brought(run: Run, chosen: str) -> None:
     if first := first_score(run.folder):
         name, before = first
         run.say(
-            f"validation {name.upper()}: {before:.2f} before, {best:.2f} at the best checkpoint"
+            f"in validations on the way, {name.upper()}: {before:.2f} before, {best:.2f} at the "
+            "best checkpoint"
         )
     if chosen.startswith(BEGUN_WITH):
         run.say(

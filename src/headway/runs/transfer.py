@@ -100,15 +100,15 @@ class InitialWeights(NamedTuple):
 
     def __str__(self) -> str:
         told = []
-        for names, all_, what in (
-            (self.taken, self.weights, "taken"),
-            (self.drawn, self.weights, "drawn anew"),
-            (list(self.unused), self.origin, "of the parent not used"),
+        for names, of, all_, what in (
+            (self.taken, self.weights, self.weights, "taken"),
+            (self.drawn, self.weights, self.weights, "drawn anew"),
+            (list(self.unused), self.unused, self.origin, "of the parent not used"),
         ):
             if names:
                 parts = whole_parts(names, all_)
                 some = ", ".join(parts[:6]) + (", .." if len(parts) > 6 else "")
-                n = sum((self.weights | self.unused)[name].numel() for name in names)
+                n = sum(of[name].numel() for name in names)
                 told.append(f"{n:,} {what} ({some})")
         return f"parameters: {'; '.join(told)}"
 

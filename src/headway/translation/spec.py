@@ -160,7 +160,7 @@ def choose_length_penalty(bleu: Mapping[float, SentenceStatistics]) -> tuple[flo
     worth = {one: of.score() - PRIOR * abs(one - usual) for one, of in bleu.items()}
     best = max(worth, key=lambda one: (worth[one], one == usual))
     why = ", ".join(f"{of.score():.2f} with {one}" for one, of in bleu.items())
-    return best, f"validation BLEU {why}; another than {usual} must win {PRIOR:g} BLEU a whole one"
+    return best, f"validation BLEU {why}; one that is 1 away must win {PRIOR:g} BLEU"
 
 
 # -- the model card ---------------------------------------------------------------------------

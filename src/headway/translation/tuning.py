@@ -285,8 +285,8 @@ class TuningTask(CorpusTask):
         """See `CorpusTask.before_words`."""
         new, old = self.before["searched"]
         told = (
-            f"Before the first update BLEU was {new:.2f} on the new pairs and {old:.2f} on the "
-            f"parent's,\nof which at most {self.forget_at_most:g} might be lost.\n"
+            f"By beam search BLEU was {new:.2f} on the new pairs before the first update, and "
+            f"{old:.2f} on the parent's,\nof which at most {self.forget_at_most:g} might be lost.\n"
         )
         if self.data.taught:
             return told + self.taken_up(hypotheses).words(
