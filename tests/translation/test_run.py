@@ -164,7 +164,8 @@ def test_a_tuned_run_begins_as_its_parent_and_tells_where_it_came_from(
     first, *_ = map(json.loads, (run / "metrics.jsonl").read_text("utf-8").splitlines())
     assert (first["step"], first["target_tokens"]) == (0, 0)
     for words in (
-        f"begins with {everyday_run}", f"before: BLEU {first['bleu']:.2f}", "in validations on the way, BLEU: ",
+        f"begins with {everyday_run}", f"before: BLEU {first['bleu']:.2f}",
+        "in validations on the way, BLEU: ",
     ):  # fmt: skip
         assert words in finished.err, words
     parent, own = config_of(everyday_run), config_of(run)
