@@ -164,7 +164,7 @@ def _rows(file: Path) -> Iterator[tuple[str, Account]]:
         except ValueError:
             raise DataError(
                 f"a row of {file} has: {HEADER.replace(chr(9), ', ')}; line {number} does not. "
-                "Write one with: headway serve --new-key NAME"
+                f"Write one with: headway serve --api-keys {file} --new-key NAME"
             ) from None
 
 
