@@ -5,7 +5,9 @@ import importlib
 import pytest
 
 from headway import tasks
+from headway.commands.verbs import VERBS
 from headway.core.errors import ConfigError, RunError
+from headway.operations.option_errors import wrong_task
 from headway.runs.task_spec import TaskSpec
 
 
@@ -42,3 +44,11 @@ def test_what_stands_behind_a_verb_is_found_with_its_task():
     assert {*found.values()} == {"word-vectors"}
     assert tasks.objects_of("export")["word2vec"] == "language-model"
     assert tasks.objects_of("translate") == {}
+
+
+@pytest.mark.parametrize("task", tasks.TASKS)
+def test_a_run_of_another_task_is_told_with_verbs_that_there_are(task):
+    said = str(wrong_task("runs/a", task, tasks.verbs(task), ["translation"]))
+    named = said.partition("which goes with headway ")[2].partition(". ")[0].split(", ")
+    assert set(named) <= set(VERBS), said
+    assert "evaluate" in named
