@@ -249,8 +249,8 @@ def interrupted(out: Path | None) -> StoppedError:
     if out is None:
         return StoppedError("interrupted")
     return StoppedError(
-        f"interrupted: nothing of {out} is written, which comes whole or not at all. With --shards "
-        "FOLDER what is done is kept, and the same command goes on."
+        f"interrupted: nothing of {out} is written, which comes whole or not at all. With --out "
+        "FOLDER --shards what is done is kept, and the same command goes on."
     )
 
 

@@ -114,8 +114,8 @@ def _weights(name: str, check: Callable[[], bool], remedy: str) -> FileState:
 def _model(folder: RunFolder, *, finished: bool) -> Iterator[FileState]:
     remedy = gone = "Take it from a copy of the run."
     if checkpoint.resumable(folder.checkpoints):
-        again = f"have it chosen again: {command('train', '--out', folder.path, '--resume')}"
-        remedy, gone = f"Delete {folder.model}, then {again}", f"H{again[1:]}"
+        gone = f"Have it chosen again: {command('train', '--out', folder.path, '--resume')}"
+        remedy = f"Delete {folder.model}. {gone}"
     if folder.model.exists():
         yield _weights(folder.model.name, partial(tensor_files.check, folder.model), remedy)
     elif finished or not folder.checkpoints.is_dir():
