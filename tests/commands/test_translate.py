@@ -110,7 +110,7 @@ def test_a_text_is_not_written_over_by_its_translation(everyday_run, text, throu
 
 
 @pytest.mark.parametrize("option", ["--memory", "--glossary", "--codes"])
-@pytest.mark.parametrize("new", ["new.po", "new.json"])
+@pytest.mark.parametrize("new", ["new.po", "new.json", "new.docx"])
 def test_a_file_that_an_option_has_taken_is_told_and_no_empty_result_written(
     everyday_run, tmp_path, monkeypatch, option, new
 ):
@@ -130,6 +130,14 @@ def test_lines_of_standard_input_may_become_an_object(everyday_run, tmp_path, mo
     assert len(json.loads(out.read_text(encoding="utf-8"))["translations"]) == 1
 
 
+def test_lines_become_no_document(everyday_run, text, tmp_path):
+    for name in ("new.docx", "new.po", "new.xlsx"):
+        finished = translate(everyday_run, text, "--out", tmp_path / name)
+        assert finished.status == 2
+        assert f"{text} is lines of text; got --out {tmp_path / name}." in finished.err
+        assert not Path(tmp_path, name).exists()
+
+
 def test_what_fails_half_way_leaves_the_earlier_output(everyday_run, tmp_path):
     out, broken = tmp_path / "out.zh", tmp_path / "in.en"
     out.write_text("earlier", encoding="utf-8")
@@ -141,8 +149,9 @@ def test_what_fails_half_way_leaves_the_earlier_output(everyday_run, tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@pytest.mark.parametrize("more", [[], ["--n-best", "2"]])
 def test_an_interruption_says_that_nothing_is_written_and_what_keeps_it(
-    everyday_run, tmp_path, monkeypatch
+    everyday_run, tmp_path, monkeypatch, more
 ):
     """In the second portion; that the first was done had been said."""
     whole, out = tmp_path / "in.en", tmp_path / "out.zh"
@@ -154,11 +163,11 @@ def test_an_interruption_says_that_nothing_is_written_and_what_keeps_it(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("headway.commands.translate.chunks_of", interrupted)
-    finished = translate(everyday_run, whole, "--out", out)
+    finished = translate(everyday_run, whole, "--out", out, *more)
     assert finished.status == 130
     assert "translated 2 lines\n" in finished.err
     assert f"interrupted: nothing of {out} is written" in finished.err
-    assert "--out FOLDER --shards" in finished.err
+    assert ("--out FOLDER --shards" in finished.err) is (not more)  # which shards do not have
     assert not out.exists()
 
 
@@ -196,10 +205,13 @@ def test_json_is_one_object_of_the_promised_shape(everyday_run, text):
             assert all(0 <= source < len(one["source_tokens"]) for source in sources)
 
 
-def test_of_n_best_a_blank_line_has_as_many_so_that_groups_can_be_read(everyday_run, tmp_path):
+@pytest.mark.parametrize("given", ["--n-best", "--decoding.n-best"])
+def test_of_n_best_a_blank_line_has_as_many_so_that_groups_can_be_read(
+    everyday_run, tmp_path, given
+):
     file = tmp_path / "in.en"
     file.write_text("I love cats.\n\nHe sings.\n", encoding="utf-8")
-    finished = translate(everyday_run, file, "--beam", "3", "--n-best", "2", "--scores")
+    finished = translate(everyday_run, file, "--beam", "3", given, "2", "--scores")
     written = [bool(line) for line in finished.out.splitlines()]
     assert written == [True, True, False, False, True, True]
 

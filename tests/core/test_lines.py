@@ -141,6 +141,10 @@ def test_only_a_file_is_a_file(tmp_path: Path) -> None:
         check_file(tmp_path)
     with pytest.raises(DataError, match="no such file: .*missing"):
         check_file(tmp_path / "missing")
+    for there, asked in (("a.en.gz", "a.en"), ("b.en", "b.en.gz")):
+        written(tmp_path / there, b"a")
+        with pytest.raises(DataError, match=f"no such file: .*{asked}. There is .*{there}.$"):
+            check_file(tmp_path / asked)
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(DataError, match="pipe or a device"):
         check_file(tmp_path / "pipe")

@@ -116,3 +116,11 @@ def test_a_method_that_is_not_there_is_told_which_are(client, path, methods):
     for method in ("TRACE", "PUT"):
         answer = client.request(method, path)
         assert (answer.status_code, answer.headers["allow"]) == (405, methods)
+        assert answer.json() == dict.fromkeys(("error", "message"), "Method Not Allowed")
+
+
+@pytest.mark.parametrize("path", ["/v1/nothing", "/nothing"])
+def test_an_address_where_nothing_is_says_so_as_every_client_reads_it(client, path):
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert answer.json() == dict.fromkeys(("error", "message"), "Not Found")

@@ -130,6 +130,16 @@ def option_names(verb: Callable[..., object], sections: Sequence[str] = SECTIONS
     yield from (flag for flag in flags() if flag.startswith(tuple(f"--{s}." for s in sections)))
 
 
+def given(told: object, *among: str) -> list[str]:
+    """Those of some options that are not as they usually are, as they are written."""
+    usual = vars(type(told)())
+    return [
+        f"--{key.strip('_').replace('_', '-')}"
+        for key, value in vars(told).items()
+        if key in among and value != usual[key]
+    ]
+
+
 def say(message: str) -> None:
     """On stderr, at once."""
     print(message.translate(CONTROLS), file=sys.stderr, flush=True)

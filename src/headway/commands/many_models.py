@@ -11,6 +11,7 @@ from headway.commands.translate_options import TranslateOptions
 from headway.core.errors import ConfigError, DataError
 from headway.core.run_folder import RunFolder
 from headway.filling.steps import Ready
+from headway.operations.shipped import DEMO
 
 if TYPE_CHECKING:
     from headway.translator import Translator
@@ -45,9 +46,13 @@ def of_many(
 def leading_runs(names: Sequence[str]) -> tuple[list[Path], list[str]]:
     """The folders of runs that come first among some names, and what comes behind them."""
     runs, left = list[Path](), [*names]
-    while left and RunFolder(Path(left[0])).config.exists():
+    while left and (RunFolder(Path(left[0])).config.exists() or _is_shipped(left[0])):
         runs.append(Path(left.pop(0)))
     return runs, left
+
+
+def _is_shipped(name: str) -> bool:
+    return Path(name) == DEMO and not Path(name).exists()
 
 
 def refuse_misspelt(names: Sequence[str]) -> None:

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from headway.commands.arguments import Unread, apart, option_names, plain, ready, say
+from headway.commands.arguments import Unread, apart, given, option_names, plain, ready, say
 from headway.commands.lines import chunks_of
-from headway.commands.translate_options import OF_SHARDS, TranslateOptions
+from headway.commands.translate_options import BEYOND_A_MODEL, TranslateOptions
 from headway.core.disk import whole_text
 from headway.core.lines import check_file
 from headway.operations.locks import only_writer_of_file
 
 if TYPE_CHECKING:
-    from headway.localization.terms.keeping import Terms
     from headway.translation.detailed import Translation
     from headway.translator import Translator
 
@@ -55,8 +54,8 @@ def translate(
     """
     named, flags = apart(file)
     flags += ("--runtime.precision", told.precision) if told.precision else ()
-    given = {"beam": told.beam, "n_best": told.n_best, "method": told.method}
-    how = {key: value for key, value in given.items() if value is not None}
+    wanted = {"beam": told.beam, "n_best": told.n_best, "method": told.method}
+    how = {key: value for key, value in wanted.items() if value is not None}
     names = option_names(translate, ("decoding", "runtime"))
     load: Any = partial(
         ready, run or Path(), told.tag, how, flags, names, told.codes, told.shortlist
@@ -65,11 +64,12 @@ def translate(
         from headway.commands.many_models import of_many  # a side room
 
         load, named = of_many(run, named, told, load)
-    if not named and (told.out or told.memory or told.glossary or told.codes):
-        from headway.commands.translate_documents import read_standard_input
+    a_document = told.out is not None and not plain([str(told.out)])
+    if a_document or (not named and (told.memory or told.glossary or told.codes)):
+        from headway.commands.translate_documents import check_lines
 
-        read_standard_input(run, told)
-    if run is None or beyond_a_model(told) or not plain(named):
+        check_lines(run, named, told)
+    if run is None or given(told, *BEYOND_A_MODEL) or not plain(named):
         from headway.commands.translate_documents import translate_beyond_lines
 
         return translate_beyond_lines(run, named, told, load)
@@ -78,18 +78,8 @@ def translate(
     except KeyboardInterrupt:
         from headway.commands.translate_documents import interrupted  # a side room
 
-        raise interrupted(told.out) from None
+        raise interrupted(told) from None
     return None
-
-
-def beyond_a_model(told: TranslateOptions) -> bool:
-    """Whether more is asked for than what a model makes of lines of text."""
-    return any((
-        told.overwrite, told.in_place, told.memory, told.fuzzy_from, told.glossary, told.report,
-        told.leave_below, told.no_own_memory, told.onto, told.as_, told.keep_going,
-        told.source_language, told.target_language,
-        *(vars(told)[one] != vars(NOTHING_TOLD)[one] for one in OF_SHARDS),
-    ))  # fmt: skip
 
 
 def translate_lines(
@@ -115,6 +105,8 @@ def translate_lines(
 
             refuse_unaligned(translator.plain)
         if translator.processors.own_terms is not None and not told.begin_with:
+            from headway.commands.translate_documents import tell_terms
+
             tell_terms(translator.processors.own_terms)
         output = sys.stdout if told.out is None else opened.enter_context(whole_text(told.out))
         for chunk in chunks_of(file):
@@ -134,7 +126,7 @@ def translate_lines(
                 collected += map(as_json, translations, verdicts)
                 continue
             for translation in translations:
-                output.write(as_text(translation, told))
+                output.write(as_text(translation, told, how["n_best"]))
             output.flush()
             if told.out and n_lines > len(chunk):
                 say(f"translated {n_lines:,} lines")
@@ -153,10 +145,10 @@ def translate_lines(
         tell_mended(n_mended)
 
 
-def as_text(translation: "Translation", told: TranslateOptions) -> str:
+def as_text(translation: "Translation", told: TranslateOptions, n_best: int) -> str:
     """One line for each translation; of a blank text as many blank lines as were asked for."""
     if not translation.n_best:
-        return "\n" * (told.n_best or 1)
+        return "\n" * n_best
     lines = []
     for alternative in translation.n_best:
         cells = [alternative.target.replace("\n", " ")]
@@ -166,11 +158,3 @@ def as_text(translation: "Translation", told: TranslateOptions) -> str:
             cells.append(" ".join(f"{source}-{target}" for source, target in alternative.alignment))
         lines.append("\t".join(cells) + "\n")
     return "".join(lines)
-
-
-def tell_terms(terms: "Terms") -> None:
-    """Say which terms of the run hold."""
-    from headway.filling.steps import OFF
-
-    words = terms.glossary.in_words()
-    say(f"headway: glossary of the run{OFF}: {words}")

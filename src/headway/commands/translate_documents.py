@@ -9,9 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from headway.commands.arguments import plain, say
+from headway.commands.arguments import given, plain, say
 from headway.commands.stages import Stages
-from headway.commands.translate_options import OF_SHARDS, PARTIAL, TranslateOptions
+from headway.commands.translate_options import NOT_WITH_SHARDS, OF_SHARDS, PARTIAL, TranslateOptions
 from headway.core.errors import ConfigError, StoppedError
 from headway.core.lines import shown
 from headway.core.run_folder import RunFolder
@@ -27,30 +27,35 @@ from headway.filling.report import (
     table,
     total,
 )
-from headway.filling.steps import FlowOptions, Ready
+from headway.filling.steps import OFF, FlowOptions, Ready
 from headway.languages.codes import LanguagePair, suffix_of
 from headway.localization.formats.file_kinds import FILE_KINDS
 from headway.operations.shipped import DEMO
 
 if TYPE_CHECKING:
     from headway.localization.checks.calibration import Verdict
+    from headway.localization.terms.keeping import Terms
     from headway.translation.detailed import Translation
     from headway.translator import Translator
 
 _WORST = 5
+_PACKED = frozenset(
+    ".7z .doc .docm .docx .epub .idml .odp .ods .odt .pdf .ppt .pptx .xls .xlsx .zip".split()
+)
+"""Kinds of files in which no lines of text lie as they are."""
 _EACH = 5
 """So many files have a line each; more are told in one."""
 
 
-def read_standard_input(run: Path | None, told: TranslateOptions) -> None:
+def check_lines(run: Path | None, names: Sequence[str], told: TranslateOptions) -> None:
     """Say what options that take several files may have taken of what was to be translated.
 
-    Raises ConfigError where --out is a file to be filled in, which lines of text are not.
+    Raises ConfigError where --out is a document, which lines of text are not.
     """
-    if _is_memory_alone(run, (), told.memory):
+    if not plain(names) or told.shards or _is_memory_alone(run, names, told.memory):
         return
-    given = {"--memory": told.memory, "--glossary": told.glossary, "--codes": told.codes}
-    taken = {option: files for option, files in given.items() if len(files) > 1}
+    several = {"--memory": told.memory, "--glossary": told.glossary, "--codes": told.codes}
+    taken = {option: files for option, files in several.items() if len(files) > 1 and not names}
     for option, files in taken.items():
         say(
             "headway: no FILE is named, so standard input is translated; "
@@ -58,10 +63,11 @@ def read_standard_input(run: Path | None, told: TranslateOptions) -> None:
         )
     kind = suffix_of(told.out) if told.out is not None else ""
     kinds = {suffix_of(file) for files in taken.values() for file in files}
-    if kind in FILE_KINDS and (kind not in NAMED_ONLY or kind in kinds):
+    if kind in {*FILE_KINDS, *_PACKED} and (kind not in NAMED_ONLY or kind in kinds):
+        read = f"{names[0]} is" if names else "standard input is"
         raise ConfigError(
-            f"standard input is lines of text; got --out {told.out} and no FILE. Name what is to "
-            "be filled in right behind the run, or give an --out that ends in .txt."
+            f"{read} lines of text; got --out {told.out}{' and no FILE' * (not names)}. Name what "
+            "is to be filled in right behind the run, or give an --out that ends in .txt."
         )
 
 
@@ -101,7 +107,7 @@ def translate_beyond_lines(
         DataError: as `fill_files`.
         KeyboardInterrupt: what was done is kept, and it is said how to go on.
     """
-    if any(vars(told)[one] != vars(TranslateOptions())[one] for one in OF_SHARDS):
+    if given(told, *OF_SHARDS):
         from headway.commands.translate_shards import translate_shards
 
         return translate_shards(run, names, told, ready)
@@ -244,13 +250,20 @@ def as_json(translation: "Translation", verdict: "Verdict") -> dict[str, Any]:
     }
 
 
-def interrupted(out: Path | None) -> StoppedError:
+def tell_terms(terms: "Terms") -> None:
+    """Say which terms of the run hold."""
+    say(f"headway: glossary of the run{OFF}: {terms.glossary.in_words()}")
+
+
+def interrupted(told: TranslateOptions) -> StoppedError:
     """What an interruption leaves of a file of lines."""
-    if out is None:
+    if told.out is None:
         return StoppedError("interrupted")
+    left = f"interrupted: nothing of {told.out} is written, which comes whole or not at all."
+    if given(told, *NOT_WITH_SHARDS):
+        return StoppedError(left)
     return StoppedError(
-        f"interrupted: nothing of {out} is written, which comes whole or not at all. With --out "
-        "FOLDER --shards what is done is kept, and the same command goes on."
+        f"{left} With --out FOLDER --shards what is done is kept, and the same command goes on."
     )
 
 

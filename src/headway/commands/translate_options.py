@@ -11,6 +11,16 @@ SEARCH = group("Search", 2)
 SHOWN = group("What is shown", 3)
 MANY = group("Files of any size, in shards", 4)
 OF_SHARDS = ("shards", "shard_lines", "processes", "part", "on", "price_per_hour")
+BEYOND_A_MODEL = (
+    "overwrite", "in_place", "memory", "fuzzy_from", "glossary", "report", "leave_below",
+    "no_own_memory", "onto", "as_", "keep_going", "source_language", "target_language", *OF_SHARDS,
+)  # fmt: skip
+"""What asks for more than a model makes of lines of text."""
+NOT_WITH_SHARDS = (
+    "glossary", "memory", "json", "overwrite", "in_place", "onto", "keep_going", "report",
+    "leave_below", "fuzzy_from", "no_own_memory", "source_language", "target_language", "n_best",
+    "mbr", "begin_with", "scores", "alignment",
+)  # fmt: skip
 PARTIAL = 3
 """Exit status where some files could not be translated, and were left out."""
 

@@ -13,10 +13,10 @@ from headway.bulk.job import BulkProgress, HereRunner, translate_shards_of
 from headway.bulk.shards import ShardFolder
 from headway.bulk.slurm import array_script
 from headway.bulk.translating import BulkSettings, translated_part, weights_of
-from headway.commands.arguments import say
+from headway.commands.arguments import given, say
 from headway.commands.shares import share, this_command
 from headway.commands.stages import Stages
-from headway.commands.translate_options import OF_SHARDS, PARTIAL, TranslateOptions
+from headway.commands.translate_options import NOT_WITH_SHARDS, OF_SHARDS, PARTIAL, TranslateOptions
 from headway.core.errors import ConfigError
 from headway.core.lines import check_file
 from headway.core.runtime import available_cores
@@ -30,9 +30,6 @@ from headway.translator import Translator
 _LINE_EVERY_S = 30.0
 _LONGEST_S = 1800.0
 """A process that is at 2,000 lines for longer is taken for one that will never end."""
-_TAKEN = (
-    "out", "beam", "method", "tag", "shortlist", "precision", "codes", "as_", *OF_SHARDS
-)  # fmt: skip
 
 
 def translate_shards(
@@ -85,17 +82,15 @@ def _checked(
     run: Path | None, names: Sequence[str], told: TranslateOptions
 ) -> tuple[Path, JobPart]:
     """Where to, and which share. Raises ConfigError for what does not go together."""
-    usual = vars(TranslateOptions())
     if not told.shards:
-        given = next(key for key in OF_SHARDS if vars(told)[key] != usual[key]).replace("_", "-")
-        raise ConfigError(f"--{given} is of shards; got no --shards. Add it, or leave that out.")
+        [option, *_] = given(told, *OF_SHARDS)
+        raise ConfigError(f"{option} is of shards; got no --shards. Add it, or leave that out.")
     if run is None or not names or told.out is None:
         raise ConfigError(
             "--shards takes a run, files of lines, and a folder for what comes out. For example: "
             "headway translate RUN 'part-*.gz' --out DIR --shards"
         )
-    if others := [key for key in usual if key not in _TAKEN and vars(told)[key] != usual[key]]:
-        option = f"--{others[0].strip('_').replace('_', '-')}"
+    for option in given(told, *NOT_WITH_SHARDS):
         raise ConfigError(
             f"--shards writes the best translation of each line and nothing else; got {option}. "
             f"Leave out {option} or --shards."

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import stat
 import zlib
 from collections import Counter
@@ -40,7 +41,9 @@ def check_file(path: Path) -> None:
             if not file.read(1):
                 raise _empty(path, "is empty")
     except FileNotFoundError:
-        raise DataError(f"no such file: {path}. Check the name and the folder.") from None
+        other = path.with_suffix("") if path.suffix == ".gz" else path.with_name(f"{path.name}.gz")
+        hint = f"There is {other}" if os.path.exists(other) else "Check the name and the folder"
+        raise DataError(f"no such file: {path}. {hint}.") from None
     except (OSError, ValueError) as error:
         raise DataError(f"cannot read {path}: {error}. Check its name and permissions.") from None
 

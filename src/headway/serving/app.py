@@ -27,7 +27,7 @@ from headway.serving import (
 )
 from headway.serving.described import descriptions
 from headway.serving.documents import Documents
-from headway.serving.doors import not_allowed, route
+from headway.serving.doors import not_allowed, not_found, route
 from headway.serving.glossary_store import GlossaryStore
 from headway.serving.guard import Guard
 from headway.serving.keys import ApiKeys
@@ -111,7 +111,7 @@ def application(
     pairs = service.runs.pairs or [ServedPair("en", "de")]
     described = descriptions(pairs[0])
     routes += openapi.routes(routes, described, with_keys=keys is not None)
-    app = Starlette(routes=routes, exception_handlers={405: not_allowed})
+    app = Starlette(routes=routes, exception_handlers={404: not_found, 405: not_allowed})
     app.state.glossaries, app.state.documents = glossaries, documents
     guard = Guard(app, service.limits, metrics, keys, names=names, origins=origins)
     metrics.gauges["requests_in_work"] = lambda: guard.working

@@ -90,8 +90,7 @@ def route(
             return Response(status_code=499)
         except Exception as error:
             _failed(path, error)
-            said = "something went wrong on our side"
-            return JSONResponse({"error": said, "message": said}, 500)
+            return _said("something went wrong on our side", 500)
         finally:
             await request.close()  # and with it the files of a form
 
@@ -122,7 +121,17 @@ def methods_at(request: Request) -> list[str]:
 def not_allowed(request: Request, _: Exception | None = None) -> Response:
     """What is said of a method that an address does not have: which ones it has."""
     allowed = {"Allow": ", ".join(methods_at(request))}
-    return JSONResponse({"error": "Method Not Allowed"}, 405, allowed)
+    return _said("Method Not Allowed", 405, allowed)
+
+
+def not_found(_: Request, __: Exception) -> Response:
+    """What is said of an address where nothing is."""
+    return _said("Not Found", 404)
+
+
+def _said(what: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    """A refusal in front of all doors: `error` for most of them, `message` for DeepL's."""
+    return JSONResponse({"error": what, "message": what}, status, headers)
 
 
 def caller_of(request: Request) -> Caller:
