@@ -14,6 +14,7 @@ from everyday_run import command, train, write_pairs
 from headway import Translator
 from headway.core.config import read_toml
 from headway.demo import generate
+from headway.localization.checks.output_checks import evidence_of
 from headway.localization.placeholders.codes import PLACEHOLDERS
 from headway.localization.placeholders.patterns import find, partners
 from headway.localization.placeholders.segments import Code, Segment
@@ -288,8 +289,11 @@ def test_a_loop_is_no_translation(translator, loop):
     [found] = translator.translate_fully(["The dog, {x}."], method="greedy")
     assert found.target == "The dog, {x}."
     assert translator.judged(found).flags
+    assert translator.judged(found).confidence < 0.05  # --leave-below leaves it
     [unit] = translator.translate_segments([Segment(("The dog, {x}.",))], method="greedy")
     assert unit.segment.text == "The dog, {x}."
+    evidence = evidence_of(unit.parts)
+    assert translator.checker.look("The dog, {x}.", "The dog, {x}.", evidence).confidence < 0.05
     [line] = translator.translate_fully(["I love cats."], beam=2)
     assert line.target != "I love cats."  # what the model says of words, for its reader to judge
     assert translator.judged(line).flags

@@ -49,5 +49,5 @@ def test_forms_of_plurals_are_told_where_there_are_more_texts_than_units():
     assert as_json([single])["summary"] == said.replace("a.po", "1 file")
     assert as_json([single, onto])["summary"].startswith("2 files: 6 units, 4 to translate, 4")
     assert summary(FileReport("a.txt", None, 1, 1, {"model": 1}), "lines").startswith(
-        "a.txt: 1 lines"
+        "a.txt: 1 line"
     )

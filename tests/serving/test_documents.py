@@ -116,8 +116,8 @@ def test_the_language_of_a_file_is_found_from_its_text(client: TestClient) -> No
         ("a.txt", b"x\n" * 50_001, "50,000 lines"),
         ("a.json", b'{"n": 1}', "nothing to translate"),
         ("a.json", b"[" * 200_000, "too deep"),
-        ("a.json", b"{", "document.json"),
-        ("a.xlf", b"<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "document.xlf"),
+        ("a.json", b"{", "the file:"),
+        ("a.xlf", b"<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "the file"),
         ("a.po", b'msgid "x"\nmsgstr "y"\n', "nothing to translate"),
     ],
 )

@@ -101,9 +101,9 @@ def translated(
             own = "" if glossary else f" of the run{OFF}"
             say(f"headway: glossary{own}: {kept.glossary.in_words()}; {kept.told(pairs)}")
         n_cut = sum(translation.n_cut > 0 for translation in found)
-        from headway.commands.translate_documents import tell_cut
+        from headway.commands.translate_documents import tell_lines
 
-        tell_cut(n_cut, translator)
+        tell_lines(translator, len(found), (), n_cut, 0)
         return System(name, [translation.target for translation in found], n_cut)
 
     data = translator.settings.data

@@ -135,14 +135,10 @@ def translate_lines(
                     say(f"line {n} looks doubtful: {why}")
         if told.json:
             output.write(dumps({"translations": collected}, ensure_ascii=False) + "\n")
-    if len(doubtful) > MOST_TOLD or (doubtful and told.json):
-        some = ", ".join(map(str, doubtful[:5])) + ", .." * (len(doubtful) > 5)
-        say(f"{len(doubtful)} of {n_lines} lines look doubtful ({some}): --json says why")
-    if n_cut or n_mended:
-        from headway.commands.translate_documents import tell_cut, tell_mended
+    if n_cut or n_mended or len(doubtful) > (0 if told.json else MOST_TOLD):
+        from headway.commands.translate_documents import tell_lines
 
-        tell_cut(n_cut, translator)
-        tell_mended(n_mended)
+        tell_lines(translator, n_lines, doubtful, n_cut, n_mended)
 
 
 def as_text(translation: "Translation", told: TranslateOptions, n_best: int) -> str:

@@ -267,17 +267,18 @@ def interrupted(told: TranslateOptions) -> StoppedError:
     )
 
 
-def tell_cut(n_cut: int, translator: "Translator") -> None:
-    """Say how many lines were too long, if any was."""
+def tell_lines(
+    translator: "Translator", n_lines: int, doubtful: Sequence[int], n_cut: int, n_mended: int
+) -> None:
+    """Say how many lines, if any, are doubtful, were too long, or had lost or invented codes."""
+    if doubtful:
+        some = ", ".join(map(str, doubtful[:5])) + ", .." * (len(doubtful) > 5)
+        say(f"{len(doubtful)} of {n_lines} lines look doubtful ({some}): --json says why")
     if n_cut:
         say(
             f"{n_cut} of the lines were longer than the {translator.longest} sub-words that the "
             "model was trained to read at most, and were cut at the end"
         )
-
-
-def tell_mended(n_mended: int) -> None:
-    """Say in how many lines codes were lost or invented, if in any."""
     if n_mended:
         say(
             f"codes (tags, placeholders, ...) of {n_mended} of the lines were corrected: what the "

@@ -110,6 +110,10 @@ def called(
     if run is not None:
         wanted = languages_of(run, wanted)
         stored = open_folder(run).config.read_text(encoding="utf-8")
+    elif options.keep_going and aids.memory:
+        from headway.localization.memory.building import wanted_languages
+
+        wanted = wanted_languages(aids.memory, wanted)  # files of other ones are left out
     how = digest(
         [stored, options.overwrite, options.everything, list(wanted), aids.known(), *known]
     )

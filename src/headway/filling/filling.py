@@ -117,22 +117,31 @@ def languages_said(given: LanguagePair, files: Sequence[OpenedFile]) -> Language
     return LanguagePair(source, target)
 
 
+class OtherLanguageError(DataError):
+    """A file says that it is in another language."""
+
+    def __init__(self, message: str, side: str, found: str, expected: str) -> None:
+        super().__init__(message)
+        self.side, self.found, self.expected = side, found, expected
+
+
 def check_languages(document: Document, wanted: LanguagePair, file: Path) -> None:
     """Refuse to write one language where the file says another.
 
-    Raises DataError: the file's source or target is not the run's.
+    Raises OtherLanguageError: the file's source or target is not the run's.
     """
     for side in ("source_language", "target_language"):
         found, expected = getattr(document, side), getattr(wanted, side)
         if found and expected and not same_language(found, expected):
-            option = "--" + side.replace("_", "-")
-            raise DataError(
+            option, words = "--" + side.replace("_", "-"), side.replace("_", " ")
+            raise OtherLanguageError(
                 f"a file is filled in by a run of its own languages; the run translates "
                 f"{wanted.source_language or 'an unknown language'} into "
                 f"{wanted.target_language or 'an unknown one'}, and {file} says that its "
-                f"{side.replace('_', ' ')} is {found}. Take another run, mend the file, or, if "
-                f"that is the same language, give {option} {found}."
-            )
+                f"{words} is {found}. Take another run, mend the file, or, if "
+                f"that is the same language, give {option} {found}.",
+                words, found, expected,
+            )  # fmt: skip
 
 
 class Filling:

@@ -143,8 +143,13 @@ def _below(folder: Path, out: Path | None) -> Iterator[Path]:
 
 def passed_over(names: Sequence[str], out: Path | None) -> list[Path]:
     """Files in folders that were named which may be translations, plain text or anything else."""
-    folders = [Path(name) for name in names if Path(name).is_dir()]
-    return [file for one in folders for file in _below(one, out) if not _is_translation(file)]
+    folders = [name for name in names if Path(name).is_dir()]
+    others = placed([name for name in names if name not in folders], out)
+    named = {os.path.realpath(file) for file, _ in others}
+    found = (file for one in folders for file in _below(Path(one), out))
+    return [
+        file for file in found if not _is_translation(file) and os.path.realpath(file) not in named
+    ]
 
 
 def _is_translation(file: Path) -> bool:

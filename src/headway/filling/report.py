@@ -183,6 +183,7 @@ def summary(report: FileReport, noun: str = "") -> str:
     if report.flagged:
         told += f"; {report.flagged:,} look doubtful"
     noun = noun or ("lines" if is_plain_text(Path(report.file)) else "units")
+    noun = noun.removesuffix("s") if report.units == 1 else noun
     return f"{report.file}: {report.units:,} {noun}, {told}"
 
 

@@ -30,6 +30,7 @@ article > header { color: var(--soft); font-size: 0.9rem; font-variant-numeric: 
 article header b { color: var(--ink); } .text { white-space: pre-wrap; }
 .text.rejected { text-decoration: line-through; color: var(--soft); }
 ul { margin: 0.3rem 0 0; padding-inline-start: 1.2rem; } li b { color: var(--look); }
+td.why { white-space: normal; }
 @media (max-width: 40rem) { article { grid-template-columns: 1fr; } }
 """
 """Beside that of all pages."""
@@ -105,8 +106,10 @@ def _head(files: Sequence[FileReport]) -> Iterator[str]:
         for file in files:
             numbers = (file.units, file.gaps, file.n_filled, len(file.rows))
             cells = "".join(f"<td>{n:,}</td>" for n in numbers)
-            why = f"<p>could not be translated: {escape(file.refused)}</p>" if file.refused else ""
-            yield f"<tr><td><bdi>{escape(file.file)}</bdi>{why}</td>{cells}</tr>"
+            yield f"<tr><td><bdi>{escape(file.file)}</bdi></td>{cells}</tr>"
+            if file.refused:
+                why = f"could not be translated: {escape(file.refused)}"
+                yield f'<tr><td colspan="5" class="why">{why}</td></tr>'
         yield "</table></div>"
 
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from headway.core.errors import HeadwayError
 from headway.core.lines import shown
-from headway.filling.filling import AT_ONCE, open_one, unit_of, writable
+from headway.filling.filling import AT_ONCE, OtherLanguageError, open_one, unit_of, writable
 from headway.filling.flow import Flow, Steps
 from headway.filling.inputs import FileJob
 from headway.filling.judging import RunChecks
@@ -105,6 +105,14 @@ def open_upload(
         return opened if known.source_language else opened.reopened()
     except RefusedError:
         raise
+    except OtherLanguageError as error:
+        if known.source_language:
+            service.runs.of(source, target)  # where nobody translates that, this is what is said
+        raise RefusedError(
+            "bad",
+            f"the file says that its {error.side} is {error.found}; {error.expected} was asked "
+            "for. Ask for the file's own, or mend what it says.",
+        ) from None
     except HeadwayError as error:
         raise RefusedError("bad", without_place(str(error), place)) from None
     except RecursionError:
@@ -121,7 +129,7 @@ def refuse_many_lines(kind: str, data: bytes) -> None:
 
 def without_place(message: str, place: Path) -> str:
     """A message that names the file by what the client knows of it."""
-    return message.replace(f"{place.parent}/", "")
+    return message.replace(str(place), "the file").replace(place.name, "the file")
 
 
 def _refuse_idle(document: Document) -> None:

@@ -12,6 +12,8 @@ import anyio.to_thread
 
 from headway.filling.judging import RunChecks
 from headway.filling.report import row_of
+from headway.localization.checks.code_signs import odd_codes
+from headway.localization.formats.units import Flag
 from headway.localization.placeholders.segments import Segment, as_segment
 from headway.serving.bodies import UnitEditBody
 from headway.serving.requests import RefusedError, ServedPair
@@ -90,7 +92,14 @@ class Reviews:
             made = state.outcomes[n]
             state.flags.pop(n, None)
             if n in state.said and state.said[n] != made.segment:
-                state.flags[n] = tuple(checks.judge(replace(made, segment=state.said[n])).flags)
+                flags = checks.judge(replace(made, segment=state.said[n])).flags
+                lost, why = odd_codes(made.unit.source.text, state.said[n].text, checks.checker.own)
+                if lost and not any(flag.name == "code" for flag in flags):
+                    flags = (
+                        Flag("code", 1.0, why),
+                        *flags,
+                    )  # however many training pairs lack some
+                state.flags[n] = tuple(flags)
 
 
 def _state(document: UploadedDocument) -> ReviewState:

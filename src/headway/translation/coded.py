@@ -8,6 +8,7 @@ from typing import NamedTuple
 from headway.core.hypothesis import SearchRequest
 from headway.core.subwords import Subwords
 from headway.corpora.mixing import tagged
+from headway.localization.checks.output_checks import NOT_WRITTEN
 from headway.localization.formats import splitting
 from headway.localization.placeholders.codes import (
     Codes,
@@ -109,9 +110,11 @@ class SearchedCoded(NamedTuple):
         `read`: what the model has read of it, where that led to nothing.
         """
         text = source.text
+        log_probs = [*(NOT_WRITTEN if read else ())]
         copy = Alternative(
-            text, 0.0, ids=[], tokens=[], token_log_probs=[], alignment=[], written=text
-        )
+            text, sum(log_probs), ids=[], tokens=[], token_log_probs=log_probs, alignment=[],
+            written=text,
+        )  # fmt: skip
         some = [copy] if text.strip() else []
         # of a text with codes that it had to spell, it may make something without them
         settled = not (read and source.segment.codes) or bool(source.codes)

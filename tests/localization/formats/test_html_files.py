@@ -70,6 +70,32 @@ def test_only_what_readers_read_changes(tmp_path, encoding):
     assert filled(path, "de").decode(encoding) == wanted.replace('lang="en"', 'lang="de"')
 
 
+def test_values_need_no_quotes_and_have_some_behind_a_translation(tmp_path):
+    path = tmp_path / "a.html"
+    path.write_text(
+        "<html lang=en><img alt=Save><input type=submit value=Save/><img alt=a/b />"
+        '<meta name=description content="Hello"><p translate=no>New</p><p class=notranslate>New</p>'
+    )
+    assert filled(path, "de").decode() == (
+        '<html lang=de><img alt="SAVE"><input type=submit value="SAVE"/><img alt="A/B" />'
+        '<meta name=description content="HELLO"><p translate=no>New</p><p class=notranslate>New</p>'
+    )
+
+
+@pytest.mark.parametrize("source", ["en", "en-US", None])
+def test_what_says_that_it_is_in_another_language_stays(tmp_path, source):
+    """Where the language that is translated is known."""
+    path = tmp_path / "a.html"
+    text = '<html lang="en"><p lang="ar">مرحبا <b>one</b></p><p lang=en>two <i lang=fr>trois</i>'
+    path.write_text(text, encoding="utf-8")
+    gaps = open_document(path, source, "de", False).gaps
+    written = open_document(path, source, "de", False).filled([shouted(one.source) for one in gaps])
+    expected = text.replace('lang="en"', 'lang="de"').replace("two", "TWO")
+    if source is None:
+        expected = expected.replace("one", "ONE").replace("trois", "TROIS")
+    assert written.decode() == expected
+
+
 def test_what_an_old_encoding_lacks_is_written_by_number(tmp_path):
     path = tmp_path / "a.html"
     path.write_bytes('<meta charset="windows-1251"><p>Привет'.encode("cp1251"))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from headway.core.errors import ConfigError
 from headway.localization.checks.output_checks import (
     FEATURES,
+    NOT_WRITTEN,
     TOO_SHORT,
     UNKNOWN,
     CheckedPair,
@@ -217,6 +218,9 @@ class Checker:
             return Verdict((), None)
         if not target.strip():
             return Verdict((Flag(TOO_SHORT, _NOTHING, "nothing was written"),), 1 - _NOTHING)
+        if any(tuple(one.log_probs) == NOT_WRITTEN for one in readings):
+            why = "the source as it is, as the model wrote nothing but loops"
+            return Verdict((Flag("copy", _NOTHING, why),), 1 - _NOTHING)
         pair = CheckedPair(source, target, self.held, self.own)
         signs, confidences = pair.signs(), []
         of_texts = dict(signs)

@@ -33,6 +33,8 @@ _LOST = 10
 _RARE = 0.005
 """A script with fewer of the letters of training is none of the target's."""
 _NGRAM = 4
+NOT_WRITTEN = (-20.0,)
+"""Log-probabilities of a source that stands where the model wrote nothing but loops."""
 
 
 class ModelEvidence(NamedTuple):
@@ -122,7 +124,7 @@ def _length(pair: CheckedPair, way: int) -> CheckResult:
         expected = (len(part) + 1) * one.ratio
         mean += expected
         square += (expected * (one.longer - 1 if way > 0 else 1 - one.shorter)) ** 2
-    why = f"{size - 1} characters where training has about {mean:.0f}"
+    why = f"{max(size - 1, 0)} characters where training has about {mean:.0f}"
     return CheckResult(way * (size - mean) / max(math.sqrt(square), 1.0), why)
 
 

@@ -8,6 +8,8 @@ from html import unescape
 from pathlib import Path
 
 from headway.core.lines import open_bytes
+from headway.languages.codes import same_language
+from headway.localization.formats.documents import Document
 from headway.localization.formats.markup import (
     MarkupPiece,
     Token,
@@ -55,7 +57,6 @@ _DESCRIBING = frozenset(
     "description og:title og:description twitter:title twitter:description".split()
 )
 _BUTTONS = ("button", "reset", "submit")
-_UNQUOTED = re.compile(r"\s(?:translate=no|class=notranslate)(?=[\s>])", re.IGNORECASE)
 _TEMPLATE = re.compile(
     r"\{%.{0,500}?%\}|\{\{\{.{0,500}?\}\}\}|\{\{.{0,500}?\}\}|\{#.{0,500}?#\}", re.DOTALL
 )
@@ -85,9 +86,16 @@ def _is_known(encoding: str) -> bool:
         return False
 
 
-def page_entries(decoded: Decoded, start: int = 0, end: int | None = None) -> list[Entry]:
-    """The texts of a page, or of a part of one, in order."""
-    found = sorted(_entries(decoded.text, start, end), key=lambda entry: (entry.start, -entry.end))
+def page_entries(
+    decoded: Decoded,
+    start: int = 0,
+    end: int | None = None,
+    source_language: str | None = None,
+) -> list[Entry]:
+    """The texts of a page, or of a part of one, in order, but for those that say that they are in
+    another language than this."""
+    entries = _entries(decoded.text, start, end, source_language)
+    found = sorted(entries, key=lambda entry: (entry.start, -entry.end))
     lines = Lines(decoded.text)
     return [entry._replace(line=lines.at(entry.start)) for entry in found]
 
@@ -95,17 +103,19 @@ def page_entries(decoded: Decoded, start: int = 0, end: int | None = None) -> li
 def named_languages(text: str) -> Iterator[tuple[Token, Value]]:
     """Each tag of a page that says a language (`lang`, `xml:lang`), but for what stays as it is."""
     some = list(_page_tokens(text, 0, None))
-    for n, one, last in steps(some, partial(_stays, text), VOID):
+    for n, one, last in steps(some, partial(_stays, text, None), VOID):
         if last == n and one.kind in ("start", "empty"):
             values = attributes(text, one)
             yield from ((one, values[name]) for name in ("lang", "xml:lang") if name in values)
 
 
-def _entries(text: str, start: int, end: int | None) -> Iterator[Entry]:
+def _entries(
+    text: str, start: int, end: int | None, source_language: str | None
+) -> Iterator[Entry]:
     some = list(_page_tokens(text, start, end))
     pieces = list[MarkupPiece]()
     write = writer(lambda part: _written(part, named="&nbsp;" in text))
-    for n, one, last in steps(some, partial(_stays, text), VOID):
+    for n, one, last in steps(some, partial(_stays, text, source_language), VOID):
         if one.kind in ("start", "empty"):
             yield from _shown(text, one)
         if one.kind == "text":
@@ -123,14 +133,15 @@ def _entries(text: str, start: int, end: int | None) -> Iterator[Entry]:
     yield from _sentence(pieces, write)
 
 
-def _stays(text: str, tag: Token) -> bool:
+def _stays(text: str, source_language: str | None, tag: Token) -> bool:
+    """Whether a tag says so: by what it is, or as what is in it is in another language."""
     if tag.name in {*_KEPT, *_KEPT_INLINE}:
         return True
-    if _UNQUOTED.search(text, tag.start, tag.end):
+    values = {name: value.text for name, value in attributes(text, tag).items()}
+    lang = values.get("lang") if source_language and tag.name != "html" else None
+    if lang and not same_language(lang, source_language):
         return True
-    values = attributes(text, tag)
-    classes = values["class"].text.split() if "class" in values else []
-    return "notranslate" in classes or ("translate" in values and values["translate"].text == "no")
+    return "notranslate" in values.get("class", "").split() or values.get("translate") == "no"
 
 
 def _sentence(pieces: Sequence[MarkupPiece], write: Callable[[Segment], str]) -> Iterator[Entry]:
@@ -153,6 +164,7 @@ def _shown(text: str, tag: Token) -> Iterator[Entry]:
         shown.append(values["value"])
     for value in shown:
         quote = text[value.start - 1]
+        quote = quote if quote in "\"'" else ""
         source = unescape(value.text)
         if any(map(str.isalnum, _TEMPLATE.sub("", source))):
             yield Entry(
@@ -182,6 +194,9 @@ def _written(text: str, *, named: bool) -> str:
 
 
 def _quoted(quote: str, new: Segment) -> str:
+    """What is to stand between these quotes; quotes around it where there are none."""
+    if not quote:
+        return f'"{_quoted(chr(34), new)}"'
     return escaped(new.text).replace(quote, "&quot;" if quote == '"' else "&#39;")
 
 
@@ -201,4 +216,13 @@ def _page_tokens(text: str, start: int, end: int | None) -> Iterator[Token]:
                 break
 
 
-open_document = one_language(_read, lambda decoded, _: page_entries(decoded), _own_language)
+def open_document(
+    path: Path, source_language: str | None, target_language: str | None, overwrite: bool
+) -> Document:
+    """See `headway.localization.formats.file_kinds.Opener`."""
+
+    def entries(decoded: Decoded, _: str | None) -> list[Entry]:
+        return page_entries(decoded, source_language=source_language)
+
+    opened = one_language(_read, entries, _own_language)
+    return opened(path, source_language, target_language, overwrite)

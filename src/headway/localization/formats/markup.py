@@ -20,7 +20,10 @@ _MARKUP = re.compile(
     rf"|<(?P<slash>/?)(?P<name>[A-Za-z_][^\s/>]*){_ATTRIBUTES}>?",
     re.DOTALL,
 )
-_ATTRIBUTE = re.compile(r"""(?<![^\s/>="'<])([^\s/>="'<]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)')""")
+_ATTRIBUTE = re.compile(
+    r"""(?<![^\s/>="'<])([^\s/>="'<]++)\s*+=\s*+"""
+    r"""(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+?)(?=\s|/?>))"""
+)
 _MOST_CODES = 500
 """A text with more codes than that stays as it is."""
 _SPACES = " \t\r\n\f"
@@ -41,7 +44,7 @@ class Token(NamedTuple):
 
 
 class Value(NamedTuple):
-    """What an attribute has between its quotes, and where."""
+    """What an attribute has, between its quotes if it has some, and where."""
 
     text: str
     start: int
@@ -85,12 +88,12 @@ def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]
 
 
 def attributes(text: str, tag: Token) -> dict[str, Value]:
-    """Those of a tag whose values stand between quotes, as written, by their names."""
+    """Those of a tag that have a value, as written, by their names; HTML needs no quotes."""
     inside = _ATTRIBUTE.finditer(text, tag.start + 1 + len(tag.name), tag.end)
     return {
         found[1].lower(): Value(found[group], *found.span(group))
         for found in inside
-        for group in (2 if found[2] is not None else 3,)
+        for group in (found.lastindex or 0,)
     }
 
 
