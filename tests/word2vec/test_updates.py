@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from sanitizing import COMPILER, refuse_faults, runtime_library
+from sanitizing import COMPILER
 
 from headway.core.errors import DataError
 from headway.engine import compiling, levels
@@ -212,9 +212,3 @@ def test_narrower_vectors_learn_the_same(
             taught(learner, n_words, range(1))
             learned.append((vectors, outputs))
         np.testing.assert_allclose(learned[0], learned[1], atol=1e-4)
-
-
-@pytest.mark.skipif(not runtime_library(), reason="no address sanitizer here")
-def test_sanitizers_find_nothing_wrong(tmp_path: Path) -> None:
-    """Sizes, windows and vocabularies of every kind, for wide vectors and narrow ones."""
-    refuse_faults("sanitized_word2vec.py", tmp_path / "kernel.so")
