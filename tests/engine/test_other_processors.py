@@ -14,7 +14,8 @@ from headway.engine.packaged import PACKAGE
 ENGINE = PACKAGE / "engine"
 EMULATOR = shutil.which("qemu-aarch64")
 TARGET = ("-target", "aarch64-linux-none", "-ffreestanding", "-nostdlib", "-static")
-FLAGS = (*TARGET, "-fno-builtin", "-std=gnu11", "-O1")
+QUICK = ("-O0", "-fno-sanitize=undefined", "-fno-stack-protector")
+FLAGS = (*TARGET, "-fno-builtin", "-std=gnu11", *QUICK)
 HEADERS = {
     "math.h": "#define INFINITY __builtin_inff()\n",
     "string.h": "#include <stddef.h>\nvoid *memcpy(void *, const void *, size_t);\n"

@@ -2,6 +2,8 @@
 
 import ctypes
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,26 +37,40 @@ LEVELS = ("native", "x86-64-v3", "x86-64")
 Pairs = tuple[list[list[int]], list[list[int]]]
 
 
-def compiled(level: str, main: Path, to: Path) -> Path:
-    """A library for a level of processors."""
-    if level != "native" and level not in levels.possible_levels():
-        pytest.skip(f"no {level} here")
-    flags = levels.level_options(level) or compiling.THIS_PROCESSOR[:1]
+def compiled(main: Path, to: Path, *flags: str) -> Path:
+    """A library for processors that these flags of the compiler are for."""
     try:
-        compiling.compiled(compiling.found_compiler(), main, to, "-O1", *flags)
+        compiling.compiled(compiling.found_compiler(), main, to, *flags)
     except NoEngineError as error:
         pytest.skip(str(error))
     return to
 
 
-@pytest.fixture(scope="module", params=LEVELS)
-def level(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+@pytest.fixture(scope="module")
+def steps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, learner.TrainingLibrary]:
     """The step of this processor, and those of lesser ones."""
-    file = tmp_path_factory.mktemp("step") / "training.so"
-    library = learner.opened_training(compiled(request.param, sources_of("training")[0], file))
+    found, main = {"native": learner.training_library()}, sources_of("training")[0]
+    for level in {*LEVELS} & {*levels.possible_levels()}:
+        file = tmp_path_factory.mktemp("step") / "training.so"
+        compiled(main, file, "-O1", *levels.level_options(level))
+        found[level] = learner.opened_training(file)
+    return found
+
+
+@contextmanager
+def learning_by(library: learner.TrainingLibrary) -> Iterator[None]:
+    """However little there is to learn."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "training_library", lambda: library)
         patch.setattr(training, "LEAST_TOKENS", 1)
+        yield
+
+
+@pytest.fixture(params=LEVELS)
+def level(request: pytest.FixtureRequest, steps: dict[str, learner.TrainingLibrary]) -> Any:
+    if request.param not in steps:
+        pytest.skip(f"no {request.param} here")
+    with learning_by(steps[request.param]):
         yield request.param
 
 
@@ -112,13 +128,21 @@ def dropping(**more: Any) -> Transformer:
     threads=st.integers(1, 2),
 )
 def test_loss_and_gradients_are_torchs(
-    level: str, model: Transformer, lengths: list[tuple[int, int]], smoothing: float, threads: int
+    steps: dict[str, learner.TrainingLibrary],
+    model: Transformer,
+    lengths: list[tuple[int, int]],
+    smoothing: float,
+    threads: int,
 ) -> None:
+    """By every step that this processor can do."""
     pairs = pairs_for(model, lengths)
     expected = torch_loss(model, pairs, smoothing)
-    found = NativeStep(model, "fp32", threads).loss(*pairs, SPECIAL, smoothing)
-    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-4)
-    assert_alike(gradients(model, found), gradients(model, expected), 2e-4)
+    slopes = gradients(model, expected)
+    for library in steps.values():
+        with learning_by(library):
+            found = NativeStep(model, "fp32", threads).loss(*pairs, SPECIAL, smoothing)
+        torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-4)
+        assert_alike(gradients(model, found), slopes, 2e-4)
 
 
 @pytest.mark.parametrize("activation", ["relu", "swiglu"])
@@ -224,7 +248,9 @@ def drops(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("drops")
     main = folder / "drops.c"
     main.write_text(f'#include "{sources_of("training")[0]}"\n{DROPS}', encoding="utf-8")
-    library = ctypes.CDLL(str(compiled("native", main, folder / "drops.so")))
+    library = ctypes.CDLL(
+        str(compiled(main, folder / "drops.so", "-O0", compiling.THIS_PROCESSOR[0]))
+    )
     library.dropped.argtypes = [ctypes.c_float, ctypes.c_uint64, ctypes.c_int64, ctypes.c_void_p]
     library.all_of_a_row.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p]
     return library

@@ -1,11 +1,5 @@
-"""The training step under address and undefined-behaviour sanitizers: random models and pairs.
+"""The training step under address and undefined-behaviour sanitizers: random models and pairs."""
 
-    LD_PRELOAD=libasan.so python tests/support/sanitized_training.py COMPILER LIBRARY
-
-A fault ends the process.
-"""
-
-import sys
 from pathlib import Path
 
 import torch
@@ -22,12 +16,12 @@ from headway.engine.training import NativeStep
 LENGTHS = st.lists(st.integers(0, 20), min_size=1, max_size=4)
 
 
-def main() -> None:
+def main(compiler: str, folder: Path) -> None:
     """Compile, then learn."""
     torch.set_num_threads(1)
-    library = Path(sys.argv[2])
+    library = folder / "training.so"
     flags = *SANITIZED, *compiling.THIS_PROCESSOR[:1]
-    compiling.compiled(sys.argv[1], sources_of("training")[0], library, *flags)
+    compiling.compiled(compiler, sources_of("training")[0], library, *flags)
     opened = learner.opened_training(library)
     training.training_library = lambda: opened
     training.LEAST_TOKENS = 1
@@ -55,7 +49,3 @@ def main() -> None:
 
     step()
     print(f"{cases} cases")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,12 +1,6 @@
-"""The kernel of word2vec under address and undefined-behaviour sanitizers: sizes of every kind.
-
-    LD_PRELOAD=libasan.so python tests/support/sanitized_word2vec.py COMPILER LIBRARY
-
-A fault ends the process.
-"""
+"""The kernel of word2vec under address and undefined-behaviour sanitizers: sizes of every kind."""
 
 import itertools
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +12,12 @@ from headway.word2vec import kernel, updates
 from headway.word2vec.objective import Objective
 
 
-def main() -> None:
+def main(compiler: str, folder: Path) -> None:
     """Compile for this processor and for any, then learn."""
     cases, draw = 0, np.random.default_rng(1)
     for flags in (compiling.THIS_PROCESSOR[:1], ()):
-        file = Path(sys.argv[2]).with_name(f"{len(flags)}.so")
-        compiling.compiled(sys.argv[1], sources_of("word2vec")[0], file, *SANITIZED, *flags)
+        file = folder / f"word2vec-{len(flags)}.so"
+        compiling.compiled(compiler, sources_of("word2vec")[0], file, *SANITIZED, *flags)
         library = kernel.opened(file)
         updates.kernel_library = lambda library=library: library
         for size, (window, negatives) in itertools.product((1, 7, 100), ((1, 1), (5, 5), (50, 20))):
@@ -42,7 +36,3 @@ def main() -> None:
                 assert np.isfinite(counted.nats)
                 cases += 1
     print(f"{cases} cases")
-
-
-if __name__ == "__main__":
-    main()

