@@ -1,11 +1,11 @@
-"""`headway train` by the compiled engine: said, refused, stopped, shared by processes."""
+"""`headway train` by the compiled engine: said, refused, shared by processes."""
 
 from pathlib import Path
 
 import labelled
 import pytest
 import torch
-from everyday_run import FLAGS, check_stopped_and_resumed, command, train, write_corpus
+from everyday_run import FLAGS, command, train, write_corpus
 from random_models import needs_engine
 from safetensors.torch import load_file
 from several_processes import by_processes
@@ -28,13 +28,6 @@ def test_it_is_said_once_and_stands_in_the_card(tmp_path):
     left = train(files, tmp_path / "torch", "--runtime.engine=torch", *few)
     assert left.status == 0
     assert "learns by" not in left.err
-
-
-def test_a_run_stopped_by_a_signal_goes_on_to_the_same_end(tmp_path, monkeypatch):
-    files = write_corpus(tmp_path)
-    check_stopped_and_resumed(
-        lambda run: train(files, run, "--runtime.engine=native"), tmp_path, monkeypatch
-    )
 
 
 @pytest.mark.parametrize(
