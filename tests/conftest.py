@@ -88,14 +88,14 @@ def torch_settings() -> Iterator[None]:
     """Whatever happens inside, torch is set up as before behind it."""
     threads = torch.get_num_threads()
     precision = torch.get_float32_matmul_precision()
-    deterministic = torch.are_deterministic_algorithms_enabled()
+    deterministic = torch.get_deterministic_debug_mode()
     fill = torch.utils.deterministic.fill_uninitialized_memory
     try:
         yield
     finally:
         torch.set_num_threads(threads)
         torch.set_float32_matmul_precision(precision)
-        torch.use_deterministic_algorithms(deterministic)
+        torch.set_deterministic_debug_mode(deterministic)  # the other way loads torch's compiler
         torch.utils.deterministic.fill_uninitialized_memory = fill
         torch.set_flush_denormal(False)
 

@@ -90,7 +90,7 @@ def test_a_run_of_one_language_is_not_told_to_be_no_translator(tmp_path):
     small = (
         "--model.d-model=16", "--model.d-ff=32", "--model.heads=2", "--model.encoder-layers=1",
         "--model.decoder-layers=1", "--training.max-steps=4", "--training.checkpoint-every=2",
-        "--text.vocabulary-size=300", "--runtime.threads=1",
+        "--text.vocabulary-size=300", "--runtime.threads=1", "--decoding.max-extra-length=0",
     )  # fmt: skip
     finished = command("train", "--pairs", str(file), *ONE_LANGUAGE, "--out", str(run), *small)
     assert finished.status == 0, finished.err

@@ -15,6 +15,7 @@ from headway.core.config import merge
 from headway.core.errors import DataError
 from headway.core.run_folder import RunFolder
 from headway.demo import generate
+from headway.study import comparison_page
 from headway.study.compared_runs import refuse_changed
 from headway.translator import Translator
 
@@ -140,7 +141,7 @@ def test_the_page_has_the_numbers_of_the_json_and_loads_nothing(compared):
         assert outputs == [out["text"] for out in example["outputs"]]
 
 
-def test_a_page_for_others_has_none_of_the_texts(runs, two_pairs, tmp_path):
+def test_a_page_for_others_has_none_of_the_texts(runs, two_pairs, tmp_path, monkeypatch):
     page, texts = tmp_path / "for-others.html", lines_of(two_pairs[1]) + lines_of(two_pairs[3])
     flags = "--json", "--page", str(page)
     for given, n_shown in (("0", 0), ("1", 1)):
@@ -149,6 +150,7 @@ def test_a_page_for_others_has_none_of_the_texts(runs, two_pairs, tmp_path):
         shown = page.read_text(encoding="utf-8")
         assert sum(text in shown for text in texts) == 2 * n_shown
         assert len(json.loads(done.out)["side_by_side"]) == n_shown
+        monkeypatch.setattr(comparison_page, "_curves", lambda found: [])  # once is enough
 
 
 def test_people_get_tables_rankings_and_notes(runs, two_pairs):
@@ -162,7 +164,8 @@ def test_people_get_tables_rankings_and_notes(runs, two_pairs):
         assert words in done.out
 
 
-def test_what_was_measured_is_told_also_where_the_page_has_no_room(runs, two_pairs):
+def test_what_was_measured_is_told_also_where_the_page_has_no_room(runs, two_pairs, monkeypatch):
+    monkeypatch.setattr(comparison_page, "_curves", lambda found: [])  # they take long to draw
     done = command("compare", *runs, *two_pairs, "--page", "/dev/full")
     assert done.status == 2
     assert "/dev/full is to be written, but its disk is full" in done.err

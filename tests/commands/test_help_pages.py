@@ -1,6 +1,7 @@
 """The help of every verb begins with two examples that it would take, common options first."""
 
 import shlex
+from functools import cache
 from itertools import takewhile
 
 import pytest
@@ -15,6 +16,7 @@ from headway.tasks.described import flags
 GROUPED = ("train", "prepare", "translate", "evaluate", "inspect")
 
 
+@cache
 def options(verb: str) -> dict[str, str]:
     """The options of a verb, and the title of the group that each stands in."""
     found = App(default_command=function_of(verb)).assemble_argument_collection()
@@ -22,10 +24,15 @@ def options(verb: str) -> dict[str, str]:
     return {one.names[0]: one.parameter.group[0].name for one in named}
 
 
+@cache
+def help_page(verb: str) -> str:
+    return command(verb, "--help").out
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_two_examples_of_options_that_exist_stand_above_all(verb):
     first, second = EXAMPLES[verb]
-    shown = command(verb, "--help").out
+    shown = help_page(verb)
     assert shown.index("For example:") < shown.index(first) < shown.index(second)
     assert shown.index(second) < shown.index("Usage:")
     assert VERBS[verb] in " ".join(shown.split())
@@ -51,13 +58,13 @@ def test_the_options_of_an_example_go_together(tmp_path, monkeypatch):
 
 
 def test_the_help_says_what_the_docstring_does():
-    shown = " ".join(command("check", "--help").out.split())
+    shown = " ".join(help_page("check").split())
     assert "Without --accept and --measure nothing is changed." in shown
 
 
 @pytest.mark.parametrize("verb", GROUPED)
 def test_the_common_options_come_first(verb):
-    shown = command(verb, "--help").out
+    shown = help_page(verb)
     titles = [line.split(" ")[1] for line in shown.splitlines() if line.startswith("╭─ ")]
     assert titles[0:2] in (["Arguments", "Most"], ["Most", "To"])
     assert {name for name, title in options(verb).items() if title == "Most used"}
@@ -66,6 +73,6 @@ def test_the_common_options_come_first(verb):
 
 
 def test_what_is_said_of_an_option_is_not_broken_where_its_docstring_is():
-    shown = " ".join(command("train", "--help").out.replace("│", " ").split())
+    shown = " ".join(help_page("train").replace("│", " ").split())
     assert "of language models tiny, small, base" in shown
     assert "[default: False]" not in shown

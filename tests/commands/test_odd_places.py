@@ -19,6 +19,11 @@ pytestmark = [
 SOURCE = Path(__file__).parent.parent.parent / "src"
 LATIN = os.fsdecode(b"caf\xe9")
 HEADWAY = f'{sys.executable} -c "import sys; from headway.cli import main; sys.exit(main())"'
+TWICE = (
+    f"{sys.executable} -c \"import sys; from headway.cli import main; at = sys.argv.index('then'); "
+    'sys.exit(10 * main(sys.argv[1:at]) + main(sys.argv[at + 1 :]))"'
+)
+"""One process for two commands."""
 
 
 @pytest.fixture
@@ -33,10 +38,10 @@ def place(
 
 
 def shell(line: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    """What a command of the shell does; `headway` is this one."""
+    """What a command of the shell does; `headway` is this one, `twice` the same for two verbs."""
     known = {**os.environ, "PYTHONPATH": str(SOURCE), **environment}
     return subprocess.run(
-        ["sh", "-c", line.replace("headway ", f"{HEADWAY} ")],
+        ["sh", "-c", line.replace("headway ", f"{HEADWAY} ").replace("twice ", f"{TWICE} ")],
         env=known, capture_output=True, check=False,
     )  # fmt: skip
 
@@ -118,32 +123,35 @@ def test_a_c_locale_changes_nothing(place: Path, everyday_run: Path) -> None:
     as_usual = command("translate", str(everyday_run), "données.en", "--runtime.threads", "1")
     assert as_usual.status == 0, as_usual.err
     bare = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    ran = shell(f"headway translate {everyday_run} données.en --runtime.threads 1", **bare)
-    assert (ran.returncode, ran.stdout.decode()) == (0, as_usual.out), ran.stderr
-    ran = shell("headway train --source données.en --target données.en --out run", **bare)
-    assert ran.returncode == 2
+    translate = f"translate {everyday_run} données.en --runtime.threads 1"
+    train = "train --source données.en --target données.en --out run"
+    ran = shell(f"twice {translate} then {train}", **bare)
+    assert (ran.returncode, ran.stdout.decode()) == (2, as_usual.out), ran.stderr  # train's 2
     assert b"PYTHONUTF8=1" in ran.stderr
 
 
 @pytest.mark.parametrize(
-    ("stream", "files", "words"),
+    ("stream", "line", "words"),
     [
-        ("stdin", [], "standard input is closed. Name a file."),
-        ("stdout", ["new.en"], "standard output is closed. Give --out"),
+        ("stdin", "translate RUN", "standard input is closed. Name a file."),
+        ("stdout", "translate RUN new.en", "standard output is closed. Give --out"),
+        ("stdout", "prepare --source SRC --target TGT", "standard output is closed"),
     ],
 )
-def test_a_translation_says_what_to_do_without_a_stream(
+def test_a_verb_says_what_to_do_without_a_stream(
     stream: str,
-    files: list[str],
+    line: str,
     words: str,
     place: Path,
     everyday_run: Path,
+    everyday_files: tuple[Path, Path],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     (place / "new.en").write_text("The dog runs.\n", encoding="utf-8")
+    names = {"RUN": everyday_run, "SRC": everyday_files[0], "TGT": everyday_files[1]}
     monkeypatch.setattr(sys, stream, None)  # as where it is closed
-    assert main(["translate", str(everyday_run), *files]) == 2
+    assert main([str(names.get(word, word)) for word in line.split()]) == 2
     said = capsys.readouterr().err
     assert words in said
     assert "bug" not in said
@@ -154,23 +162,14 @@ def test_a_translation_says_what_to_do_without_a_stream(
     [
         ("headway translate RUN new.en --out a.zh <&- >&- 2>&-", 0, b""),
         ("headway evaluate --hypothesis new.en --reference new.en >&-", 2, b"output is closed"),
-        ("headway prepare --source SRC --target TGT >&-", 2, b"standard output is closed"),
         ("headway train --source nosuch --target nosuch --out r 2>&-", 2, b""),
     ],
 )
 def test_a_closed_stream_is_said_where_it_is_needed(
-    line: str,
-    status: int,
-    words: bytes,
-    place: Path,
-    everyday_run: Path,
-    everyday_files: tuple[Path, Path],
+    line: str, status: int, words: bytes, place: Path, everyday_run: Path
 ) -> None:
     (place / "new.en").write_text("The dog runs.\n", encoding="utf-8")
-    names = {"RUN": everyday_run, "SRC": everyday_files[0], "TGT": everyday_files[1]}
-    for name, path in names.items():
-        line = line.replace(name, str(path))
-    ran = shell(line)
+    ran = shell(line.replace("RUN", str(everyday_run)))
     assert ran.returncode == status, ran.stderr
     assert words in ran.stderr
     assert b"bug" not in ran.stderr

@@ -1,13 +1,12 @@
 """`headway parameters`: of presets, files of settings and runs."""
 
 import json
-from copy import deepcopy
 
 import pytest
 from text_run import train, write_corpus
 
 from headway.cli import main
-from headway.core.config import format_toml
+from headway.core.config import format_toml, merge
 from headway.language_models.models import PRESETS as LANGUAGE_MODELS
 from headway.models import PRESETS as TRANSLATORS
 
@@ -28,14 +27,20 @@ def test_the_papers_base_model(capsys):
 
 @pytest.mark.parametrize("preset", sorted({*TRANSLATORS, *LANGUAGE_MODELS} - {"ngram"}))
 def test_every_preset_can_be_counted(capsys, preset):
-    of = found(capsys, preset, "--vocabulary", "100", "--batch", "1", "--length", "5")
+    """With one layer of each kind: those above it are counted alike."""
+    if preset in TRANSLATORS:
+        layers = ["--model.encoder-layers=1", "--model.decoder-layers=1"]
+    else:
+        layers = ["--model.layers=1"] * ("layers" in LANGUAGE_MODELS[preset]["model"])
+    few = ("--vocabulary", "100", "--batch", "1", "--length", "3")
+    of = found(capsys, preset, *few, *layers)
     assert of["parameters"] > 10_000
     assert of["operations"]["forward_per_token"] > of["parameters"] // 10
 
 
 def test_settings_go_on_top(capsys, tmp_path):
     file = tmp_path / "mine.toml"
-    file.write_text("[model]\nd_model = 16\nheads = 2\n", encoding="utf-8")
+    file.write_text("[model]\nd_model = 16\nheads = 2\ndecoder_layers = 1\n", encoding="utf-8")
     shallow = found(capsys, str(file), "--vocabulary", "50", "--model.encoder-layers", "1")
     assert "encoder.1.self_attention" not in [part["name"] for part in shallow["parts"]]
     assert shallow["vocabulary"] == 50
@@ -49,7 +54,7 @@ def test_below_a_file_lies_the_only_preset_that_train_could_lay_there(
 ):
     file = tmp_path / "mine.toml"
     file.write_text(format_toml({"model": {"type": preset}}), encoding="utf-8")
-    few = ("--task", task, "--batch", "1", "--length", "4")
+    few = ("--task", task, "--batch", "1", "--length", "2")
     of_file, of_preset = (found(capsys, name, *few) for name in (str(file), preset))
     assert {**of_file, "name": preset} == of_preset
     assert of_file["assumed"] == ["32,000 tokens are assumed; --vocabulary V says how many"]
@@ -57,7 +62,8 @@ def test_below_a_file_lies_the_only_preset_that_train_could_lay_there(
 
 def test_what_a_file_leaves_to_one_of_several_presets_is_said(capsys, tmp_path):
     file = tmp_path / "mine.toml"
-    file.write_text(format_toml(deepcopy(TRANSLATORS["tiny"])), encoding="utf-8")
+    shallow = merge(TRANSLATORS["tiny"], {"model": {"encoder_layers": 1, "decoder_layers": 1}})
+    file.write_text(format_toml(shallow), encoding="utf-8")
     [assumed, _] = found(capsys, str(file))["assumed"]
     assert "train takes it from the preset that suits the text (tiny, small" in assumed
     assert main(["parameters", str(file)]) == 0
@@ -66,7 +72,8 @@ def test_what_a_file_leaves_to_one_of_several_presets_is_said(capsys, tmp_path):
 
 def test_a_run_is_what_it_is(capsys, tmp_path):
     run = tmp_path / "run"
-    assert train("lstm", write_corpus(tmp_path / "a.txt"), run).status == 0
+    few = ("--training.max-steps=2", "--training.checkpoint-every=2")
+    assert train("lstm", write_corpus(tmp_path / "a.txt", 60), run, *few).status == 0
     capsys.readouterr()
     assert main(["parameters", str(run)]) == 0
     shown = capsys.readouterr().out

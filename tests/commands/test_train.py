@@ -133,17 +133,14 @@ def test_it_says_what_it_read_what_it_chose_and_what_comes_next(everyday_run):
 # -- repeatable -------------------------------------------------------------------------------
 
 
-def test_the_same_seed_gives_bit_identical_weights_and_another_seed_others(
+def test_another_seed_gives_other_weights(everyday_run, everyday_files, tmp_path):
+    assert train(everyday_files, tmp_path / "other", "--seed", "2").status == 0
+    assert left_behind(tmp_path / "other")["model"] != left_behind(everyday_run)["model"]
+
+
+def test_a_settings_file_does_what_flags_do_and_the_same_seed_gives_the_same_weights(
     everyday_run, everyday_files, tmp_path
 ):
-    assert train(everyday_files, tmp_path / "again").status == 0
-    assert left_behind(tmp_path / "again") == left_behind(everyday_run)
-    assert train(everyday_files, tmp_path / "other", "--seed", "2").status == 0
-    other = left_behind(tmp_path / "other")
-    assert other["model"] != left_behind(everyday_run)["model"]
-
-
-def test_a_settings_file_does_what_flags_do(everyday_run, everyday_files, tmp_path):
     files = {"source": [everyday_files[0]], "target": [everyday_files[1]]}
     (tmp_path / "run.toml").write_text(
         format_toml({**SETTINGS, "data": {**SETTINGS["data"], **files}}), encoding="utf-8"
@@ -172,45 +169,54 @@ def stopped_at_once(_trainer: object, _stop_asked: object) -> None:
     raise StoppedError("enough is known")
 
 
-@pytest.mark.parametrize(("number", "step"), [(signal.SIGINT, 6), (signal.SIGTERM, 4)])
+def unfinished(everyday_run: Path, run: Path) -> Path:
+    """A copy of the run that has its last four updates still to go."""
+    shutil.copytree(everyday_run, run)
+    unfinish(run)
+    shutil.rmtree(run / "checkpoints" / "step-12")
+    return run
+
+
 def test_a_signal_saves_says_how_to_go_on_and_going_on_equals_never_stopping(
-    everyday_run, everyday_files, tmp_path, monkeypatch, number, step
+    everyday_run, everyday_files, tmp_path, monkeypatch
 ):
+    """Twice: first where a checkpoint is due, then between two."""
     run = tmp_path / "my run"
     next_batch = CorpusTask.next_batch
     calls: list[int] = []
+    signals = {4: signal.SIGTERM, 6: signal.SIGINT}
 
     def interrupted(task: CorpusTask):
         calls.append(1)
-        if len(calls) == step:
-            signal.raise_signal(number)
+        if len(calls) in signals:
+            signal.raise_signal(signals[len(calls)])
         return next_batch(task)
 
     monkeypatch.setattr(CorpusTask, "next_batch", interrupted)
-    finished = train(everyday_files, run)
-    assert finished.status == 130
-    assert f"{number.name}: saving" in finished.err
-    assert f"stopped at step {step} of 12, saved" in finished.err
-    told = finished.err.partition("Go on with: ")[2]
-    assert shlex.split(told) == ["headway", "train", "--out", str(run), "--resume"]
-    assert "Traceback" not in finished.err
+    for step, number in signals.items():
+        finished = resume(run) if calls else train(everyday_files, run)
+        assert finished.status == 130
+        assert f"{number.name}: saving" in finished.err
+        assert f"stopped at step {step} of 12, saved" in finished.err
+        told = finished.err.partition("Go on with: ")[2]
+        assert shlex.split(told) == ["headway", "train", "--out", str(run), "--resume"]
+        assert "Traceback" not in finished.err
+    assert "goes on from step 4" in finished.err
     again = resume(run)
     assert again.status == 0, again.err
-    assert f"goes on from step {step}" in again.err
+    assert "goes on from step 6" in again.err
     assert left_behind(run) == left_behind(everyday_run)
 
 
 @pytest.mark.parametrize("place", ["core.trainer.Trainer.choose", "runs.train.write_card"])
-def test_an_interrupt_behind_the_last_update_says_how_to_go_on_too(
-    everyday_run, everyday_files, tmp_path, place
-):
+def test_an_interrupt_behind_the_last_update_says_how_to_go_on_too(everyday_run, tmp_path, place):
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    run = tmp_path / "my run"
+    run = unfinished(everyday_run, tmp_path / "my run")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(f"headway.{place}", interrupted)
-        stopped = train(everyday_files, run)
+        stopped = resume(run)
     assert stopped.status == 130
     told = stopped.err.partition("interrupted. Go on with: ")[2]
     assert shlex.split(told) == ["headway", "train", "--out", str(run), "--resume"]
@@ -218,30 +224,27 @@ def test_an_interrupt_behind_the_last_update_says_how_to_go_on_too(
     assert left_behind(run) == left_behind(everyday_run)
 
 
-def test_a_signal_saves_where_nobody_reads_stderr_any_more(
-    everyday_run, everyday_files, tmp_path, monkeypatch
-):
+def test_a_signal_saves_where_nobody_reads_stderr_any_more(everyday_run, tmp_path, monkeypatch):
     """Ctrl-C under `2>&1 | tee log` ends tee first."""
-    run = tmp_path / "run"
+    run = unfinished(everyday_run, tmp_path / "run")
     next_batch = CorpusTask.next_batch
     calls: list[int] = []
     reader, writer = os.pipe()
 
     def interrupted(task: CorpusTask):
         calls.append(1)
-        if len(calls) == 6:
+        if len(calls) == 2:
             os.close(reader)
             signal.raise_signal(signal.SIGINT)
         return next_batch(task)
 
-    names = ["--source", str(everyday_files[0]), "--target", str(everyday_files[1])]
     with monkeypatch.context() as patch, open(writer, "w", buffering=1) as pipe:
         patch.setattr(CorpusTask, "next_batch", interrupted)
         with redirect_stderr(pipe):
-            assert main(["train", *names, "--out", str(run), *FLAGS]) == 130
+            assert main(["train", "--out", str(run), "--resume"]) == 130
     again = resume(run)
     assert again.status == 0, again.err
-    assert "goes on from step 6" in again.err
+    assert "goes on from step 10" in again.err
     assert left_behind(run) == left_behind(everyday_run)
 
 
@@ -298,19 +301,10 @@ def test_shifted_lines_are_warned_of(tmp_path: Path) -> None:
     assert "belong to the source 1 line(s) after" in said.err
 
 
-def unfinished(everyday_run: Path, tmp_path: Path) -> Path:
-    """A copy of the run that has its last step still to go."""
-    run = tmp_path / "run"
-    shutil.copytree(everyday_run, run)
-    unfinish(run)
-    shutil.rmtree(run / "checkpoints" / "step-12")
-    return run
-
-
 def test_the_newest_checkpoint_damaged_is_said_and_the_one_before_gives_the_same(
     everyday_run, tmp_path
 ):
-    run = unfinished(everyday_run, tmp_path)
+    run = unfinished(everyday_run, tmp_path / "run")
     shutil.copytree(everyday_run / "checkpoints" / "step-12", run / "checkpoints" / "step-12")
     weights = run / "checkpoints" / "step-12" / "weights.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"?")
@@ -322,7 +316,7 @@ def test_the_newest_checkpoint_damaged_is_said_and_the_one_before_gives_the_same
 
 
 def test_a_run_goes_on_without_a_data_json_that_was_damaged(everyday_run, tmp_path):
-    run = unfinished(everyday_run, tmp_path)
+    run = unfinished(everyday_run, tmp_path / "run")
     (run / "data.json").write_text("{}", encoding="utf-8")
     assert "data.json: Take it from a copy of the run." in command("check", str(run)).out
     refused = resume(run)
@@ -346,7 +340,7 @@ def test_a_folder_that_holds_a_run_is_refused_without_resume(everyday_run, every
 
 
 def test_other_settings_on_resume_are_refused(everyday_run, tmp_path):
-    run = unfinished(everyday_run, tmp_path)
+    run = unfinished(everyday_run, tmp_path / "run")
     finished = resume(run, "--model.heads", "4")
     assert finished.status == 2
     assert "[model] heads is 2, got 4" in finished.err
@@ -371,7 +365,7 @@ def test_the_tokenizer_of_the_run_is_used_again(everyday_run, tmp_path, monkeypa
     def learn(*_: object, **__: object) -> None:
         raise AssertionError("the run has its sub-words already")
 
-    run = unfinished(everyday_run, tmp_path)
+    run = unfinished(everyday_run, tmp_path / "run")
     monkeypatch.setattr(Subwords, "train", learn)
     assert resume(run).status == 0
     assert Subwords.load(run).fingerprint() == Subwords.load(everyday_run).fingerprint()

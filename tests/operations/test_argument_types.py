@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import UserList
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -36,10 +37,15 @@ def translator() -> Translator:
 
 
 @pytest.fixture(scope="module")
-def language_model(tmp_path_factory: pytest.TempPathFactory) -> TrainedLanguageModel:
+def run_of_text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lm")
     assert train_language_model("lstm", write_corpus(folder / "a.txt"), folder / "run").status == 0
-    return TrainedLanguageModel.load(folder / "run", device="cpu")
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def language_model(run_of_text: Path) -> TrainedLanguageModel:
+    return TrainedLanguageModel.load(run_of_text, device="cpu")
 
 
 class Column:
@@ -170,33 +176,51 @@ def test_the_number_of_what_is_no_text_is_told(translator):
         next(translator.translate(io for io in [5]))
 
 
+class Pickled(NamedTuple):
+    """A translator that has translated, with terms and texts, in a file."""
+
+    file: Path
+    translations: list[list[str]]
+    """Without the terms and with them."""
+
+
 @pytest.fixture(scope="module")
-def refusals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """What each wrong call raised, and said, in a process whose calls nobody else checks."""
-    folder = tmp_path_factory.mktemp("wrong")
-    assert train_language_model("lstm", write_corpus(folder / "a.txt"), folder / "run").status == 0
+def pickled(tmp_path_factory: pytest.TempPathFactory) -> Pickled:
+    translator, folder = Translator.load("demo", device="cpu"), tmp_path_factory.mktemp("pickled")
+    (folder / "terms.tsv").write_text("dog\t狗\n", encoding="utf-8")
+    terms = Terms.read([folder / "terms.tsv"], translator.settings.data)
+    with_terms = translator.translate(TEXTS, glossary=terms)  # the engine packs its weights now
+    (folder / "t.pickle").write_bytes(pickle.dumps((translator, terms, TEXTS)))
+    return Pickled(folder / "t.pickle", [translator.translate(TEXTS), with_terms])
+
+
+@pytest.fixture(scope="module")
+def elsewhere(
+    run_of_text: Path, pickled: Pickled, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
+    """What each wrong call raised, and said, in a process whose calls nobody else checks; and what
+    the pickled translator makes of its texts there."""
     script = Path(__file__).parent.parent / "support" / "wrong_calls.py"
-    empty = folder / "empty"
-    empty.mkdir()
-    command = [sys.executable, str(script), str(folder / "run")]
+    empty = tmp_path_factory.mktemp("empty")
+    command = [sys.executable, str(script), str(run_of_text), str(pickled.file)]
     done = subprocess.run(
         command, cwd=empty, env=ENVIRONMENT, capture_output=True, text=True, check=True
     )
     assert list(empty.iterdir()) == []
-    found: dict[str, list[str]] = json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
 @pytest.mark.parametrize("name", WRONG_CALLS)
-def test_a_wrong_argument_is_refused_in_words(refusals, name):
-    raised, said = refusals[name]
+def test_a_wrong_argument_is_refused_in_words(elsewhere, name):
+    raised, said = elsewhere["raised"][name]
     assert raised == "ArgumentTypeError"
     assert re.search(r" must be .*; got |go with a list", said)
 
 
 @pytest.mark.parametrize("name", UNKNOWN_NAMES)
-def test_a_name_that_is_none_of_several_is_refused_with_them(refusals, name):
-    raised, said = refusals[name]
+def test_a_name_that_is_none_of_several_is_refused_with_them(elsewhere, name):
+    raised, said = elsewhere["raised"][name]
     assert raised == "ConfigError"
     assert re.search("must be one of '.*'; got '", said)
 
@@ -239,21 +263,8 @@ def test_what_was_made_in_memory_has_no_files_to_save(translator, tmp_path):
     assert "made in memory" in repr(made)
 
 
-def test_a_pickled_translator_translates_alike_in_another_process(tmp_path):
-    translator = Translator.load("demo", device="cpu")
-    (tmp_path / "terms.tsv").write_text("dog\t狗\n", encoding="utf-8")
-    terms = Terms.read([tmp_path / "terms.tsv"], translator.settings.data)
-    wanted = translator.translate(TEXTS, glossary=terms)  # the engine has packed its weights now
-    (tmp_path / "t.pickle").write_bytes(pickle.dumps((translator, terms, TEXTS)))
-    code = (
-        "import pickle, sys; t, terms, texts = pickle.load(open(sys.argv[1], 'rb')); "
-        "print(ascii([t.translate(texts), t.translate(texts, glossary=terms)]))"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "t.pickle")],
-        env=ENVIRONMENT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert ran.stdout.strip() == ascii([translator.translate(TEXTS), wanted])
+def test_a_pickled_translator_translates_alike_in_another_process(pickled, elsewhere):
+    assert elsewhere["translations"] == pickled.translations
 
 
 def test_a_translator_is_told_in_one_line(translator):

@@ -5,15 +5,17 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
 from everyday_run import command
 
+from headway.commands.demo import corpus
 from headway.commands.verbs import EXAMPLES as HELP
 from headway.core.errors import RunError
-from headway.demo import EXAMPLES, INVITED, finished
+from headway.demo import EXAMPLES, INVITED, Split, finished
 from headway.demo.sampling import Writer
 from headway.demo.sentences import KINDS, coreference, it
 from headway.operations import shipped
@@ -40,6 +42,12 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shipped._say_once.cache_clear()
 
 
+@pytest.fixture(scope="module")
+def parts() -> Split:
+    """Of what it was trained on, made anew."""
+    return corpus()
+
+
 def contents(folder: Path) -> dict[str, tuple[int, str]]:
     """Of every file below, when it was written and what is in it."""
     return {
@@ -63,13 +71,10 @@ def test_it_is_small_whole_and_names_no_place_of_the_machine_that_made_it() -> N
     assert "ship_demo.py" in (shipped.SHIPPED / "README.md").read_text(encoding="utf-8")
 
 
-def test_it_translates_the_notes_sentences_and_others_it_has_never_seen() -> None:
+def test_it_translates_the_notes_sentences_and_others_it_has_never_seen(parts: Split) -> None:
     translator = Translator.load("demo", device="cpu")
     texts, expected = zip(*EXAMPLES, strict=True)
     assert translator.translate(texts) == list(expected)
-    from headway.commands.demo import corpus
-
-    parts = corpus()
     some = parts.test[:40]
     right = sum(
         translation == chinese
@@ -98,10 +103,10 @@ def test_it_gets_the_sentences_right_that_documents_and_help_pages_invite_to_typ
     assert translator.translate(list(expected)) == list(expected.values())
 
 
-def test_it_says_what_animals_and_people_do_in_sentences_that_it_has_never_seen() -> None:
-    from headway.commands.demo import corpus
-
-    seen = {english for english, _ in corpus().train}
+def test_it_says_what_animals_and_people_do_in_sentences_that_it_has_never_seen(
+    parts: Split,
+) -> None:
+    seen = {english for english, _ in parts.train}
     writer, unseen = Writer(9), dict[str, str]()
     while len(unseen) < 60:
         english, chinese = finished(*KINDS["sight"][1](writer))
@@ -171,8 +176,10 @@ def test_a_wheel_holds_it(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("*.egg-info"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
-    pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet"]
-    subprocess.run([*pip, "-w", str(tmp_path), str(copy)], capture_output=True, check=True)
+    named = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]
+    build = f"import sys, {named['build-backend']} as backend; backend.build_wheel(sys.argv[1])"
+    words = [sys.executable, "-c", build, str(tmp_path)]
+    subprocess.run(words, cwd=copy, capture_output=True, check=True)
     [wheel] = tmp_path.glob("headway-*.whl")
     held = {file.filename: file.compress_size for file in zipfile.ZipFile(wheel).infolist()}
     of_demo = {f"headway/shipped/demo/{name}" for name in FILES}

@@ -259,30 +259,40 @@ def test_another_run_is_not_written_over(tmp_path):
 # -- a whole training -------------------------------------------------------------------------
 
 
-def flags(folder: Path) -> dict[str, Any]:
-    pairs = sorted(generate(2000, 3), key=lambda pair: len(pair[0]))[:200]
-    for name, side in zip(("a.en", "a.zh"), zip(*pairs, strict=True), strict=True):
-        (folder / name).write_text("".join(f"{text}\n" for text in side), encoding="utf-8")
+def flags(folder: Path, url: str = "") -> dict[str, Any]:
     settings: dict[str, dict[str, Any]] = {}
     for flag in faults.SMALL[1:]:
         name, _, value = flag.removeprefix("--").partition("=")
         section, _, key = name.partition(".")
         settings.setdefault(section, {})[key.replace("-", "_")] = value
+    if url:
+        settings["training"]["upload"] = url
     files = {"source": folder / "a.en", "target": folder / "a.zh"}
     return {**files, "preset": "tiny", "settings": settings}
 
 
-def check_lost_machine(tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With a corpus, and in `whole` a run of it that nothing has disturbed."""
+    folder = tmp_path_factory.mktemp("corpus")
+    pairs = sorted(generate(2000, 3), key=lambda pair: len(pair[0]))[:200]
+    for name, side in zip(("a.en", "a.zh"), zip(*pairs, strict=True), strict=True):
+        (folder / name).write_text("".join(f"{text}\n" for text in side), encoding="utf-8")
+    headway.train(**flags(folder), out=folder / "whole", say=lambda _: None)
+    return folder
+
+
+def check_lost_machine(
+    folder: Path, tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A training whose machine is lost goes on from what is there, to the bit."""
-    given, write, said = flags(tmp_path), checkpoint.write, list[str]()
-    whole = headway.train(**given, out=tmp_path / "whole", say=lambda _: None)
+    given, write, said = flags(folder, url), checkpoint.write, list[str]()
 
     def lost(folder: Path, step: int, *rest: Any) -> None:
         if step == 6:
             raise CutError
         write(folder, step, *rest)
 
-    given["settings"]["training"]["upload"] = url
     with monkeypatch.context() as patches:
         patches.setattr(checkpoint, "write", lost)
         with pytest.raises(CutError):
@@ -291,7 +301,7 @@ def check_lost_machine(tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch
     run = headway.train(**given, out=tmp_path / "run", resume=True, say=said.append)
     assert any(one.startswith(f"takes the run from {url}: ") for one in said)
     assert "goes on from step 4" in said
-    found, expected = faults.contents(run), faults.contents(whole)
+    found, expected = faults.contents(run), faults.contents(folder / "whole")
     assert f'upload = "{url}"' in str(found["config"])
     assert str(found.pop("config")).replace(url, "") == expected.pop("config")
     assert found == expected
@@ -301,8 +311,8 @@ def check_lost_machine(tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch
     assert {*mirror.listed()} == {name for name, _ in mirror.files()}
 
 
-def test_a_lost_machine_is_gone_on_from_another_disk(tmp_path, monkeypatch):
-    check_lost_machine(tmp_path, (tmp_path / "there").as_uri(), monkeypatch)
+def test_a_lost_machine_is_gone_on_from_another_disk(folder, tmp_path, monkeypatch):
+    check_lost_machine(folder, tmp_path, (tmp_path / "there").as_uri(), monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -329,14 +339,13 @@ def bucket() -> Iterator[str]:
     patches.undo()
 
 
-def test_a_lost_machine_is_gone_on_from_s3(tmp_path, bucket, monkeypatch):
-    check_lost_machine(tmp_path, f"{bucket}/runs/one", monkeypatch)
+def test_a_lost_machine_is_gone_on_from_s3(folder, tmp_path, bucket, monkeypatch):
+    check_lost_machine(folder, tmp_path, f"{bucket}/runs/one", monkeypatch)
     assert "SECRET" not in "".join(map(str, everything(tmp_path / "run").values()))
 
 
-def test_a_bucket_that_is_not_there_is_said_before_anything_is_read(tmp_path, bucket):
-    given = flags(tmp_path)
-    given["settings"]["training"]["upload"] = "s3://no-such-bucket/one"
+def test_a_bucket_that_is_not_there_is_said_before_anything_is_read(folder, tmp_path, bucket):
+    given = flags(folder, "s3://no-such-bucket/one")
     with pytest.raises(ConfigError, match="which cannot be written: .*AWS_ENDPOINT_URL"):
         headway.train(**given, out=tmp_path / "run", say=lambda _: None)
     assert not (tmp_path / "run").exists()

@@ -4,11 +4,11 @@ import errno
 import io
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 
 import pytest
+from several_processes import ready_to_fork
 
 from headway.core.trainer import Progress
 from headway.core.training_interfaces import Validation
@@ -94,27 +94,26 @@ def test_under_nohup_a_terminal_that_is_closed_stops_nothing(hangup: int) -> Non
         assert not stop_asked()
 
 
-STOPPED_TWICE = """
-import signal
-from headway.runs.console import ConsoleReporter, stop_on_signal
-
-reporter = ConsoleReporter(10)
-with reporter.bar, stop_on_signal(reporter.say):
-    signal.raise_signal(signal.SIGINT)
-    signal.raise_signal(signal.SIGINT)
-"""
-
-
 def test_a_training_that_is_killed_by_a_second_signal_leaves_a_terminal_with_its_cursor() -> None:
     pty = pytest.importorskip("pty", reason="no such terminals here")
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-c", STOPPED_TWICE]
-    environment = {**os.environ, "TERM": "xterm"}
-    ended = subprocess.run(command, stdout=theirs, stderr=theirs, env=environment, check=False)
+
+    def stopped_twice() -> None:
+        os.environ["TERM"] = "xterm"
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.stderr = os.fdopen(theirs, "w")
+        reporter = ConsoleReporter(10)
+        with reporter.bar, stop_on_signal(reporter.say):
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+
+    process = ready_to_fork().Process(target=stopped_twice)
+    process.start()
+    process.join()
     shown = os.read(ours, 1 << 16)  # little enough for the terminal to hold
     os.close(ours)
     os.close(theirs)
-    assert ended.returncode == -signal.SIGINT
+    assert process.exitcode == -signal.SIGINT
     assert b"saving, then stopping" in shown
     hidden, again = shown.rfind(b"\x1b[?25l"), shown.rfind(b"\x1b[?25h")
     assert 0 <= hidden < again

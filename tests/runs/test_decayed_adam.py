@@ -8,7 +8,8 @@ import torch
 from everyday_run import check_stopped_and_resumed, train, write_corpus
 from torch import Tensor, nn
 
-from headway.core.errors import ConfigError
+from headway.core.errors import ConfigError, StoppedError
+from headway.core.trainer import Trainer
 from headway.operations.shipped import open_folder
 from headway.operations.time_budget import PlannedTraining
 from headway.runs import fitting
@@ -76,6 +77,10 @@ def test_a_run_stopped_and_resumed_equals_never_stopping(
     )
 
 
+def stopped_at_once(_trainer: object, _stop_asked: object) -> None:
+    raise StoppedError("the settings are chosen")
+
+
 @pytest.mark.usefixtures("torch_settings_restored")
 @pytest.mark.parametrize(
     ("n_pairs", "more", "decay"),
@@ -86,9 +91,12 @@ def test_a_run_stopped_and_resumed_equals_never_stopping(
         (90, [], 0.0),  # they are not seen ten times
     ],
 )
-def test_few_pairs_that_are_seen_often_have_weights_that_decay(n_pairs, more, decay, tmp_path):
+def test_few_pairs_that_are_seen_often_have_weights_that_decay(
+    n_pairs, more, decay, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(Trainer, "train", stopped_at_once)
     done = train(write_corpus(tmp_path, n_pairs), tmp_path / "run", *more)
-    assert done.status == 0, done.err
+    assert done.status == 130, done.err
     assert ("weight decay 0.3: few pairs" in done.err) == (decay > 0)
     assert open_folder(tmp_path / "run").settings()["training"]["weight_decay"] == decay
 
@@ -99,8 +107,9 @@ def test_many_pairs_decay_less_and_where_they_are_seen_a_hundred_times(
     batch: str, decay: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fitting, "FEW_DISTINCT", 1)  # these are many
+    monkeypatch.setattr(Trainer, "train", stopped_at_once)
     done = train(write_corpus(tmp_path, 45), tmp_path / "run", f"--training.batch-tokens={batch}")
-    assert done.status == 0, done.err
+    assert done.status == 130, done.err
     assert ("weight decay 0.1: the corpus will be seen about 100" in done.err) == (decay > 0)
     assert open_folder(tmp_path / "run").settings()["training"]["weight_decay"] == decay
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import text_run
 import torch
-from everyday_run import FLAGS, command, write_pairs
+from everyday_run import FLAGS, command, train, write_pairs
 from safetensors.torch import load_file
 
 from headway.core.errors import ConfigError, DataError
@@ -213,12 +213,12 @@ def test_a_stopped_run_goes_on_as_if_it_had_not(
     """Before its first checkpoint it needs the file as it was; after that no more."""
     run, own = tmp_path / "run", shutil.copy(file, tmp_path / "vectors.txt")
     more = ("--init-embedding", str(own), "--freeze", "embedding", "--training.average=2")
-    train = Trainer.train
+    whole_training = Trainer.train
 
     def stopped(self: Trainer[Any], _: Any) -> Any:
         if not stop_after:
             return self.progress
-        return train(self, lambda: self.progress.step == stop_after)
+        return whole_training(self, lambda: self.progress.step == stop_after)
 
     with monkeypatch.context() as patched:
         patched.setattr(Trainer, "train", stopped)
@@ -239,15 +239,11 @@ def test_a_stopped_run_goes_on_as_if_it_had_not(
     assert all(torch.equal(tensor, again[name]) for name, tensor in whole.items())
 
 
-def test_a_translator_begins_with_vectors_of_another_run(tmp_path):
+def test_a_translator_begins_with_vectors_of_another_run(everyday_run, everyday_files, tmp_path):
     """Its sub-words are the same, so each has a vector, and the shared matrix is frozen once."""
-    pairs = write_pairs(tmp_path, "a", generate(200, 3))
-    names = ("--source", str(pairs[0]), "--target", str(pairs[1]))
-    first, second = tmp_path / "first", tmp_path / "second"
-    made = command("train", "--out", str(first), *names, *FLAGS)
-    assert made.status == 0, made.err
-    more = ("--init-embedding", str(first), "--freeze", "embedding")
-    finished = command("train", "--out", str(second), *names, *FLAGS, *more)
+    first, second = everyday_run, tmp_path / "second"
+    more = ("--init-embedding", str(first), "--freeze", "embedding", "--training.max-steps=4")
+    finished = train(everyday_files, second, *more)
     assert finished.status == 0, finished.err
     assert "one matrix: output_weight = target_embedding = source_embedding)" in finished.err
     noted = noted_of(second)

@@ -1,13 +1,14 @@
-"""`headway train` by the compiled engine: said, refused, stopped, shared by processes."""
+"""`headway train` by the compiled engine: said, refused, shared by processes."""
 
 from pathlib import Path
 
 import labelled
 import pytest
 import torch
-from everyday_run import FLAGS, check_stopped_and_resumed, command, train, write_corpus
+from everyday_run import FLAGS, command, train, write_corpus
 from random_models import needs_engine
 from safetensors.torch import load_file
+from several_processes import by_processes
 
 pytestmark = [needs_engine, pytest.mark.usefixtures("torch_settings_restored")]
 
@@ -18,21 +19,15 @@ def test_it_is_said_once_and_stands_in_the_card(tmp_path):
     files, run = write_corpus(tmp_path), tmp_path / "run"
     fitted = [flag for flag in FLAGS if "max-steps" not in flag and "checkpoint-every" not in flag]
     names = ["--source", str(files[0]), "--target", str(files[1]), "--out", str(run)]
-    done = command("train", *names, *fitted, "--budget=5s", "--runtime.precision=fp32")
+    done = command("train", *names, *fitted, "--budget=1s", "--runtime.precision=fp32")
     assert done.status == 0, done.err
     assert done.err.count("learns by") == 1
     assert "learns by the compiled engine, fp32, 1 thread\n" in done.err
     assert "by the compiled engine, fp32, 1 thread" in (run / "README.md").read_text("utf-8")
-    left = train(files, tmp_path / "torch", "--runtime.engine=torch")
+    few = ("--training.max-steps=2", "--training.checkpoint-every=2")
+    left = train(files, tmp_path / "torch", "--runtime.engine=torch", *few)
     assert left.status == 0
     assert "learns by" not in left.err
-
-
-def test_a_run_stopped_by_a_signal_goes_on_to_the_same_end(tmp_path, monkeypatch):
-    files = write_corpus(tmp_path)
-    check_stopped_and_resumed(
-        lambda run: train(files, run, "--runtime.engine=native"), tmp_path, monkeypatch
-    )
 
 
 @pytest.mark.parametrize(
@@ -59,11 +54,14 @@ def test_native_refuses_other_tasks(tmp_path):
 
 
 @pytest.mark.usefixtures("without_a_gpu")
-@pytest.mark.filterwarnings("ignore:.*stderr.log|.*stdout.log")  # torch leaves them open
 def test_two_processes_learn_what_one_learns(tmp_path):
     files, flags = write_corpus(tmp_path), [*FP32, "--model.dropout=0"]
-    assert train(files, tmp_path / "one", *flags).status == 0
-    assert train(files, tmp_path / "two", *flags, "--processes=2").status == 0
+
+    def learn(run: str) -> int:
+        return train(files, tmp_path / run, *flags).status
+
+    assert learn("one") == 0
+    assert by_processes(2, lambda rank: learn("two")) == [0, 0]
     for run in ("one", "two"):
         assert "by the compiled engine" in (tmp_path / run / "README.md").read_text("utf-8")
     last = Path("checkpoints", "step-12", "weights.safetensors")

@@ -10,8 +10,9 @@ import pytest
 from everyday_run import FLAGS, Finished, command, unfinish, write_pairs
 
 from headway.core.config import merge
-from headway.core.errors import ConfigError
+from headway.core.errors import ConfigError, StoppedError
 from headway.core.run_folder import RunFolder
+from headway.core.trainer import Trainer
 from headway.demo import generate
 from headway.language_models.spec import SPEC as LANGUAGE_MODEL
 from headway.runs.resuming import refuse_changes
@@ -45,6 +46,10 @@ def written(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
     }
 
 
+def stopped_at_once(_trainer: object, _stop_asked: object) -> None:
+    raise StoppedError("all is prepared")
+
+
 def resumed(out: Path, *more: str) -> Finished:
     unfinish(out)
     return command("train", "--out", str(out), "--resume", *more)
@@ -62,15 +67,18 @@ def test_nothing_is_prepared_again_when_a_run_is_gone_on_with(
     assert began.status == 0, began.err
     made = {path.name: path.stat().st_mtime_ns for path in own_cache.iterdir()}
     assert len(made) >= 4  # cleaned, sub-words, two encoded
-    model = Path("run/model.safetensors").read_bytes()
-    for folder, run in ((tmp_path, Path("run")), (tmp_path / "elsewhere", Path("../run"))):
-        monkeypatch.chdir(folder)
-        (run / "model.safetensors").unlink()
-        shutil.rmtree(run / "checkpoints")
-        went_on = resumed(run)
-        assert went_on.status == 0, went_on.err
-        assert {path.name: path.stat().st_mtime_ns for path in own_cache.iterdir()} == made
-        assert (run / "model.safetensors").read_bytes() == model
+    run, model = Path("run"), Path("run/model.safetensors").read_bytes()
+    (run / "model.safetensors").unlink()
+    shutil.rmtree(run / "checkpoints")
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "train", stopped_at_once)
+        assert resumed(run).status == 130
+    assert {path.name: path.stat().st_mtime_ns for path in own_cache.iterdir()} == made
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    went_on = resumed(Path("../run"))
+    assert went_on.status == 0, went_on.err
+    assert {path.name: path.stat().st_mtime_ns for path in own_cache.iterdir()} == made
+    assert Path("../run/model.safetensors").read_bytes() == model
 
 
 def test_a_cached_corpus_is_named_as_it_is_named_now(

@@ -1,13 +1,16 @@
 """Calls from Python with an argument of the wrong type, and what is said of each.
 
-    python tests/support/wrong_calls.py RUN_OF_A_LANGUAGE_MODEL
+    python tests/support/wrong_calls.py RUN_OF_A_LANGUAGE_MODEL PICKLE
 
-prints a JSON object: the name of what each call raised, and its message. In a process of its own:
-the suite lays a type checker over the package, which a caller has not.
+prints a JSON object: the name of what each call raised, and its message; and what the translator of
+the pickle makes of its texts, without its terms and with them. In a process of its own: the suite
+lays a type checker over the package, which a caller has not.
 """
 
 import json
+import pickle
 import sys
+from pathlib import Path
 
 import headway
 from headway import TrainedLanguageModel, Translator
@@ -70,6 +73,8 @@ UNKNOWN_NAMES = {
 
 def main() -> None:
     """Call each, print what came of it."""
+    pickled, terms, texts = pickle.loads(Path(sys.argv[2]).read_bytes())
+    translations = [pickled.translate(texts), pickled.translate(texts, glossary=terms)]
     given = Translator.load("demo"), TrainedLanguageModel.load(sys.argv[1])
     found = {}
     for name, call in {**WRONG_CALLS, **UNKNOWN_NAMES}.items():
@@ -77,7 +82,7 @@ def main() -> None:
             found[name] = ("nothing", repr(call(*given)))
         except Exception as error:
             found[name] = (type(error).__name__, str(error))
-    print(json.dumps(found))
+    print(json.dumps({"raised": found, "translations": translations}))
 
 
 if __name__ == "__main__":
