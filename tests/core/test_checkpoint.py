@@ -4,8 +4,6 @@ import errno
 import json
 import os
 import shutil
-import signal
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -76,71 +74,53 @@ def cut_in_half(path: Path) -> None:
         os.truncate(path, path.stat().st_size // 2)
 
 
-class Killer:
-    """Ends the process at the n-th operation on files: before it, or half-way through it."""
-
-    def __init__(self, n: int, *, halfway: bool) -> None:
-        self.left, self.halfway = n, halfway
-        for owner, name in (
-            (disk, "sync"),
-            (os, "replace"),
-            (os, "rename"),
-            (shutil, "rmtree"),
-            (Path, "unlink"),
-            (Path, "mkdir"),
-            (Path, "touch"),
-            (Path, "open"),
-        ):
-            self.wrap(owner, name)
-
-    def wrap(self, owner: Any, name: str) -> None:
-        real = getattr(owner, name)
-
-        def operation(path: Any, *arguments: Any, **options: Any) -> Any:
-            self.left -= 1
-            if self.left > 0:
-                return real(path, *arguments, **options)
-            if self.halfway and name == "rmtree" and path.is_dir():  # some files are gone
-                for file in sorted(path.iterdir())[:1]:
-                    os.unlink(file)
-            if self.halfway and name == "sync":  # the system had not kept all of it yet
-                cut_in_half(path)
-            os.kill(os.getpid(), signal.SIGKILL)
-            raise AssertionError
-
-        setattr(owner, name, operation)
+OPERATIONS: tuple[tuple[Any, str], ...] = (
+    (disk, "sync"),
+    (os, "replace"),
+    (os, "rename"),
+    (shutil, "rmtree"),
+    (Path, "unlink"),
+    (Path, "mkdir"),
+    (Path, "touch"),
+    (Path, "open"),
+)
 
 
-def lives(work: Callable[[], None], n: int, *, halfway: bool) -> bool:
-    """Whether a process is done with `work` before its n-th operation on files; there it dies."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python 3.12 warns of forks beside threads; there are none
-        child = os.fork()
-    if child == 0:
-        try:
-            Killer(n, halfway=halfway)
-            work()
-            os._exit(0)
-        finally:
-            os._exit(1)
-    status = os.waitpid(child, 0)[1]
-    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
-    return not os.WIFSIGNALED(status)
+def break_off(name: str, path: Path) -> None:
+    """What such an operation leaves when a kill comes half-way through it."""
+    if name == "rmtree" and path.is_dir():  # some files are gone
+        for file in sorted(path.iterdir())[:1]:
+            os.unlink(file)
+    if name == "sync":  # the system had not kept all of it yet
+        cut_in_half(path)
 
 
 def killed_everywhere(tmp_path: Path, work: Callable[[Path], None]) -> Iterator[Path]:
-    """Folders in which `work` was killed at its first, second, .. operation, until it is done."""
-    for halfway in (False, True):
-        n = 1
-        while True:
-            folder = tmp_path / f"{n}-{halfway}"
-            for step in (10, 20):
-                put(folder, step)
-            if lives(lambda folder=folder: work(folder), n, halfway=halfway):  # type: ignore[misc]
-                break
-            yield folder
-            n += 1
-        assert n > 2
+    """A folder as `work` leaves it when it is killed at its first, second, .. operation on files:
+    before it, and half-way through it. A kill leaves what is on the disk at that instant: a copy.
+    """
+    folder, copies = tmp_path / "worked on", list[Path]()
+    for step in (10, 20):
+        put(folder, step)
+
+    def copy() -> Path:
+        copies.append(shutil.copytree(folder, tmp_path / str(len(copies))))
+        return copies[-1]
+
+    def watched(real: Callable[..., Any], name: str) -> Callable[..., Any]:
+        def operation(path: Any, *arguments: Any, **options: Any) -> Any:
+            copy()
+            break_off(name, copy() / Path(path).relative_to(folder))
+            return real(path, *arguments, **options)
+
+        return operation
+
+    with pytest.MonkeyPatch.context() as patch:
+        for owner, name in OPERATIONS:
+            patch.setattr(owner, name, watched(getattr(owner, name), name))
+        work(folder)
+    assert len(copies) > 2
+    yield from copies
 
 
 def test_a_kill_at_any_instant_of_writing_leaves_the_one_before_or_the_new_one(tmp_path):

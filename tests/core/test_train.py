@@ -2,16 +2,15 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from everyday_run import command, write_corpus
 
+from headway.core.checkpoint import steps
 from headway.core.dataset import PairsSettings, prepare_in_memory
 from headway.core.errors import ConfigError, DataError, RunError
 from headway.core.run_folder import RunFolder
@@ -23,16 +22,36 @@ from headway.translator import Translator
 
 SECTIONS = {
     "text": {"vocabulary_size": 400},
-    "data": {"target_language": "zh"},
+    "data": {"target_language": "zh", "valid_size": 20},
     "model": {"d_model": 32, "d_ff": 48, "heads": 2, "encoder_layers": 1, "decoder_layers": 1},
-    "training": {"max_steps": 24, "checkpoint_every": 8, "batch_tokens": 512, "warmup_steps": 3},
+    "training": {
+        "max_steps": 6, "checkpoint_every": 2, "batch_tokens": 512, "warmup_steps": 3,
+        "valid_sentences": 10,
+    },
+    "decoding": {"max_extra_length": 4},
     "runtime": {"threads": 1, "precision": "fp32", "engine": "torch"},
-}
+}  # fmt: skip
 ALONE = """
-import json, sys
+import json, os, shutil, signal, sys
 from headway.core.train import train
-source, target, out, sections, resume = json.loads(sys.argv[1])
-train(source, target, out, sections=sections, resume=resume)
+from headway.core.trainer import Trainer
+
+source, target, folder, sections = json.loads(sys.argv[1])
+if not os.fork():
+    train_step = Trainer.train_step
+
+    def killed(trainer):
+        if trainer.progress.step == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return train_step(trainer)
+
+    Trainer.train_step = killed
+    train(source, target, folder + "/killed/run", sections=sections)
+    os._exit(0)
+assert os.WIFSIGNALED(os.wait()[1])
+shutil.copytree(folder + "/killed", folder + "/resumed")
+train(source, target, folder + "/resumed/run", resume=True)
+train(source, target, folder + "/whole/run", sections=sections)
 beside = [m for m in sys.modules if m.startswith("headway.") and not m.startswith("headway.core")]
 assert set(beside) <= {"headway.version", "headway.old_paths"}, beside
 """
@@ -43,25 +62,28 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return write_corpus(tmp_path_factory.mktemp("corpus"))
 
 
-def alone(corpus: tuple[Path, Path], out: Path, resume: bool = False) -> "subprocess.Popen[str]":
-    """`train` in a process of its own, which has nothing of headway but the core."""
-    given = json.dumps([*map(str, corpus), str(out), SECTIONS, resume])
+@pytest.fixture(scope="module")
+def alone(
+    module_without_a_gpu: None, corpus: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """What a process leaves that has nothing of headway but the core: the folders of a run that was
+    `killed` in its fourth update, of that one `resumed`, and of one that was trained as a `whole`.
+    """
+    folder = tmp_path_factory.mktemp("core")
+    given = json.dumps([*map(str, corpus), str(folder), SECTIONS])
     source = Path(sys.modules["headway"].__file__ or "").parents[1]
     environment = {**os.environ, "PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(
-        [sys.executable, "-c", ALONE, given], env=environment, stderr=subprocess.PIPE, text=True
-    )
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, given],
+        env=environment, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder
 
 
-@pytest.fixture(scope="module")
-def run(
-    module_without_a_gpu: None, corpus: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
-) -> RunFolder:
-    out = tmp_path_factory.mktemp("core") / "run"
-    done = alone(corpus, out)
-    _, error = done.communicate()
-    assert done.returncode == 0, error
-    return RunFolder.open(out)
+@pytest.fixture
+def run(alone: Path) -> RunFolder:
+    return RunFolder.open(alone / "whole" / "run")
 
 
 def test_its_weights_are_those_of_headway_train_to_the_bit(
@@ -76,7 +98,7 @@ def test_its_weights_are_those_of_headway_train_to_the_bit(
     assert command("train", *names, "--preset=tiny", *flags).status == 0
     for file in ("model.safetensors", "tokenizer.json"):
         assert (tmp_path / "run" / file).read_bytes() == (run.path / file).read_bytes()
-    for step in ("step-8", "step-16", "step-24"):
+    for step in ("step-2", "step-4", "step-6"):
         place = Path("checkpoints", step, "weights.safetensors")
         theirs, ours = load_tensors(tmp_path / "run" / place), load_tensors(run.path / place)
         assert theirs.keys() == ours.keys()
@@ -95,28 +117,21 @@ def test_a_length_that_was_left_open_is_ten_passes_whatever_makes_an_update(corp
 
 
 def test_a_run_that_was_killed_goes_on_with_its_own_files_only_as_if_it_had_not_been(
-    run: RunFolder, corpus: tuple[Path, Path], tmp_path: Path
+    alone: Path, run: RunFolder, corpus: tuple[Path, Path]
 ) -> None:
-    out = tmp_path / "run"
-    process = alone(corpus, out)
-    while not (out / "checkpoints" / "step-8" / "state.json").exists():
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    assert not RunFolder.open(out).finished
+    killed = RunFolder.open(alone / "killed" / "run")
+    assert steps(killed.path / "checkpoints") == [2]
+    assert not killed.finished
     files = {file: file.read_bytes() for file in corpus}
     for file, lines in files.items():
         file.write_bytes(lines + "One more. 再来一个。\n".encode())
     with pytest.raises(DataError, match="changed since"):
-        train(*corpus, out, resume=True)
+        train(*corpus, killed.path, resume=True)
     for file, lines in files.items():
         file.write_bytes(lines)
-    again = alone(corpus, out, resume=True)
-    _, error = again.communicate()
-    assert again.returncode == 0, error
-    assert (out / "model.safetensors").read_bytes() == run.model.read_bytes()
-    assert (out / "README.md").read_text("utf-8") == run.card.read_text("utf-8")
+    resumed = RunFolder.open(alone / "resumed" / "run")
+    assert resumed.model.read_bytes() == run.model.read_bytes()
+    assert resumed.card.read_text("utf-8") == run.card.read_text("utf-8")
 
 
 def test_all_of_headway_opens_what_it_writes(run: RunFolder) -> None:

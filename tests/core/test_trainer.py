@@ -66,17 +66,18 @@ class Cast(nn.Module):
         return x.to(self.dtype)
 
 
-@pytest.fixture(params=[torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
+@pytest.fixture(scope="module", params=[torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
 def dtype(request: pytest.FixtureRequest) -> torch.dtype:
     return request.param
 
 
-@pytest.fixture
-def never_stopped(tmp_path: Path, dtype: torch.dtype) -> dict[str, Any]:
-    trainer = trainer_in(tmp_path / "never-stopped", dtype=dtype)
+@pytest.fixture(scope="module")
+def never_stopped(tmp_path_factory: pytest.TempPathFactory, dtype: torch.dtype) -> dict[str, Any]:
+    run = tmp_path_factory.mktemp("never-stopped") / "run"
+    trainer = trainer_in(run, dtype=dtype)
     trainer.train(never)
     choose(trainer)
-    return everything(tmp_path / "never-stopped")
+    return everything(run)
 
 
 # -- resuming ---------------------------------------------------------------------------------

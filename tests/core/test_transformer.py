@@ -1,7 +1,5 @@
 """Laws of the paper's model."""
 
-import itertools
-
 import pytest
 import torch
 from smoothed_loss import label_smoothed
@@ -187,9 +185,9 @@ def test_selected_rows_go_on_as_if_they_had_always_been_there(positions, rows):
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "relative", "rotary"])
-@pytest.mark.parametrize("n_beams", [1, 3, 5])
+@pytest.mark.parametrize(("n_beams", "leaving"), [(1, 20), (3, 8), (3, 20)])
 def test_rows_reordered_within_and_leaving_with_their_sentences_equal_full_decoding(
-    positions, n_beams
+    positions, n_beams, leaving
 ):
     """What beam search does, for more steps than the cache has room for at first."""
     model = small(positions=positions)
@@ -197,12 +195,12 @@ def test_rows_reordered_within_and_leaving_with_their_sentences_equal_full_decod
     sentence = torch.arange(2)
     fed = torch.full((2, 1), BEGIN)
     state = model.start(SOURCE)
-    for step in range(40):
+    for step in range(24):
         found = model.step(state, fed[:, -1])
         expected = model(SOURCE[sentence], fed)[:, -1]
         torch.testing.assert_close(found.logits, expected, rtol=0, atol=1e-4)
         groups = [(sentence == i).nonzero().squeeze(1) for i in sentence.unique()]
-        if step == 25:
+        if step == leaving:
             groups = groups[1:]
         chosen = [
             group[torch.randint(len(group), (n_beams,), generator=generator)] for group in groups
@@ -277,14 +275,11 @@ def test_looking_gives_every_layer_and_head_and_hides_what_is_hidden():
 
 # -- options ----------------------------------------------------------------------------------
 
-OPTIONS = list(
-    itertools.product(
-        ["post", "pre"],
-        ["sinusoidal", "learned", "relative", "rotary", "none"],
-        ["relu", "gelu", "swiglu"],
-        [True, False],
-    )
-)
+OPTIONS = [  # each of any option meets each of any other
+    (("post", "pre")[(i + j) % 2], positions, activation, (i + j // 2) % 2 == 0)
+    for i, positions in enumerate(("sinusoidal", "learned", "relative", "rotary", "none"))
+    for j, activation in enumerate(("relu", "gelu", "swiglu"))
+]
 
 
 @pytest.mark.parametrize(("norm", "positions", "activation", "tied"), OPTIONS)

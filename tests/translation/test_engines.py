@@ -24,8 +24,9 @@ TEXTS = "She reads a book.\n\nThe dog runs.\nWhere is my hat?\n"
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Some texts, and an empty cache."""
+    """Some texts, an empty cache, and fewer sentences that an export compares than usual."""
     monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(exporting, "SENTENCES", 20)
     file = tmp_path / "new.en"
     file.write_text(TEXTS, encoding="utf-8")
     return file

@@ -196,7 +196,8 @@ def tune(run: Path, out: Path, *pairs: str) -> Any:
     return command(
         "train", "--init-from", str(run), *pairs, "--out", str(out), "--training.max-steps=4",
         "--training.checkpoint-every=2", "--training.batch-tokens=300", "--runtime.threads=1",
-        "--training.valid-sentences=3", "--decoding.max-extra-length=2", "--runtime.device=cpu",
+        "--training.valid-sentences=3", "--data.valid-size=5", "--decoding.max-extra-length=2",
+        "--runtime.device=cpu",
     )  # fmt: skip
 
 

@@ -16,9 +16,16 @@ from transformers import MarianMTModel, MarianTokenizer
 
 from headway.core.errors import UserError
 from headway.runs.loading import open_run
+from headway.translation import exporting
 from headway.translation.marian_runs import import_marian
 from headway.translation.spec import SPEC
 from headway.translator import Translator
+
+
+@pytest.fixture(autouse=True)
+def few_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An export compares fewer than it usually does."""
+    monkeypatch.setattr(exporting, "SENTENCES", 20)
 
 
 def silent(_: str) -> None:
@@ -133,8 +140,8 @@ def test_it_is_translated_with_trained_on_and_given_back_bit_for_bit(
     finished = command(
         "train", "--init-from", str(run), "--source", source, "--target", target,
         "--out", str(tuned), "--training.max-steps=4", "--training.checkpoint-every=2",
-        "--training.batch-tokens=300", "--training.valid-sentences=3", "--runtime.threads=1",
-        "--decoding.max-extra-length=2", "--runtime.device=cpu",
+        "--training.batch-tokens=300", "--training.valid-sentences=3", "--data.valid-size=5",
+        "--decoding.max-extra-length=2", "--runtime.threads=1", "--runtime.device=cpu",
     )  # fmt: skip
     assert finished.status == 0, finished.err
     assert "was imported" in finished.err

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from everyday_run import FLAGS, Finished, check_stopped_and_resumed, command
+from everyday_run import FLAGS, Finished, check_stopped_and_resumed, command, write_corpus
 
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
@@ -40,10 +40,13 @@ TYPES = {
     "ByteNet": ("--model.type=bytenet", *CONVOLUTIONS),
 }  # fmt: skip
 
-SHORT = (
-    "--training.max-steps=4", "--training.checkpoint-every=2",
-    "--data.valid-size=5", "--training.valid-sentences=3", "--data.max-length=40",
-)  # fmt: skip
+FEW = ("--data.valid-size=3", "--training.valid-sentences=2")
+SHORT = ("--training.max-steps=2", "--training.checkpoint-every=2", "--data.max-length=40", *FEW)
+
+
+@pytest.fixture(scope="module")
+def few_pairs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return write_corpus(tmp_path_factory.mktemp("few"), 60)
 
 
 def train(files: tuple[Path, Path], run: Path, flags: tuple[str, ...]) -> Finished:
@@ -52,12 +55,12 @@ def train(files: tuple[Path, Path], run: Path, flags: tuple[str, ...]) -> Finish
 
 
 @pytest.mark.parametrize("flags", TYPES.values(), ids=TYPES)
-def test_it_trains_stops_goes_on_and_translates(everyday_files, tmp_path, monkeypatch, flags):
+def test_it_trains_stops_goes_on_and_translates(few_pairs, tmp_path, monkeypatch, flags):
     check_stopped_and_resumed(
-        lambda run: train(everyday_files, run, (*flags, *SHORT)),
+        lambda run: train(few_pairs, run, (*flags, *SHORT)),
         tmp_path,
         monkeypatch,
-        at_update=3,
+        at_update=1,
     )
     whole = tmp_path / "whole"
     translator = Translator.load(whole, device="cpu")
@@ -66,7 +69,7 @@ def test_it_trains_stops_goes_on_and_translates(everyday_files, tmp_path, monkey
         found = translator.translate_fully(texts, beam=beam)
         assert all(np.isfinite(one.n_best[0].score) for one in found)
     if {"--model.attention=none", "--model.type=bytenet"} & set(flags):
-        asked = command("translate", str(whole), str(everyday_files[0]), "--alignment")
+        asked = command("translate", str(whole), str(few_pairs[0]), "--alignment")
         assert asked.status == 2
         assert "no attention to align by. Leave out --alignment." in asked.err
         assert asked.out == ""
@@ -95,7 +98,8 @@ ENDING = {
 def test_a_pair_beyond_the_last_position_is_refused_before_the_run_is_written(
     everyday_files, tmp_path, flags
 ):
-    flags = (*flags, "--training.max-steps=1", "--model.max-length=32")
+    short = ("--training.max-steps=1", "--training.valid-sentences=2", "--model.max-length=32")
+    flags = (*flags, *short)
     refused = train(everyday_files, tmp_path / "run", flags)
     assert refused.status == 2
     assert not (tmp_path / "run").exists()
@@ -114,14 +118,14 @@ OTHERS = ("recurrent", "convolutional", "bytenet")
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_type_alone_takes_its_own_preset_and_refuses_anothers(everyday_files, tmp_path, name):
+def test_a_type_alone_takes_its_own_preset_and_refuses_anothers(few_pairs, tmp_path, name):
     run = tmp_path / "run"
-    flags = (f"--model.type={name}", "--training.max-steps=1")
-    finished = train(everyday_files, run, flags)
+    flags = (f"--model.type={name}", "--training.max-steps=1", *FEW)
+    finished = train(few_pairs, run, flags)
     assert f"preset {name}: made for this type of model" in finished.err
     settings = RunFolder(run).settings()["model"]
     assert PRESETS[name]["model"].items() <= {**settings, "dropout": 0.2}.items()
-    refused = train(everyday_files, tmp_path / "other", (*flags, "--preset=tiny"))
+    refused = train(few_pairs, tmp_path / "other", (*flags, "--preset=tiny"))
     assert refused.status == 2
     assert f"--preset tiny is for --model.type transformer; got {name}" in refused.err
 

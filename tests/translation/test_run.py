@@ -55,6 +55,12 @@ def tune(run: Path, parent: Path, *arguments: object) -> Finished:
     return command("train", "--out", str(run), "--init-from", str(parent), *flags, *more)
 
 
+SHORT = (
+    "--training.max-steps=2", "--training.checkpoint-every=2", "--training.valid-sentences=5",
+    "--data.valid-size=5",
+)  # fmt: skip
+
+
 def config_of(run: Path) -> dict[str, dict[str, Any]]:
     return tomllib.loads((run / "config.toml").read_text(encoding="utf-8"))
 
@@ -99,7 +105,13 @@ def test_each_target_language_is_scored_in_its_own_way(tmp_path):
 
 def test_a_weighted_run_stopped_and_resumed_equals_never_stopping(files, tmp_path, monkeypatch):
     pairs = ("--pairs", f"{files[0]}@0.7", "--pairs", f"{files[1]}@3:tag=mine")
-    check_stopped_and_resumed(lambda run: train(run, *pairs), tmp_path, monkeypatch)
+    flags = ("--training.max-steps=4", "--training.checkpoint-every=2")
+    check_stopped_and_resumed(
+        lambda run: command("train", "--out", str(run), *pairs, *FLAGS, *flags),
+        tmp_path,
+        monkeypatch,
+        at_update=3,
+    )
     assert "each 3 times, tag <mine>" in (tmp_path / "whole" / "README.md").read_text("utf-8")
 
 
@@ -204,9 +216,9 @@ def test_before_the_first_update_the_function_is_the_parents(
 def test_a_tuned_run_stopped_and_resumed_equals_never_stopping(
     everyday_run, files, tmp_path, monkeypatch
 ):
-    pairs = ("--pairs", f"{files[1]}@2", str(files[0]))
+    more = ("--pairs", f"{files[1]}@2", str(files[0]), *SHORT)
     check_stopped_and_resumed(
-        lambda run: tune(run, everyday_run, *pairs), tmp_path, monkeypatch, at_update=1
+        lambda run: tune(run, everyday_run, *more), tmp_path, monkeypatch, at_update=1
     )
     shutil.copytree(tmp_path / "whole", tmp_path / "anew")
     shutil.rmtree(tmp_path / "anew" / "checkpoints")
@@ -306,7 +318,7 @@ def test_a_run_whose_card_was_deleted_is_still_finished(everyday_run, files, tmp
     (run / "README.md").unlink()
     assert Translator.load(run).translate(["a dog"])
     assert "is finished" in command("train", "--out", str(run), "--resume").err
-    assert tune(tmp_path / "child", run, "--pairs", files[1]).status == 0
+    assert tune(tmp_path / "child", run, "--pairs", files[1], *SHORT).status == 0
 
 
 def test_frozen_parts_stay_and_reinitialized_ones_are_drawn_anew(everyday_run, files, tmp_path):
