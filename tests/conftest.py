@@ -95,7 +95,8 @@ def torch_settings() -> Iterator[None]:
     finally:
         torch.set_num_threads(threads)
         torch.set_float32_matmul_precision(precision)
-        torch.use_deterministic_algorithms(deterministic)
+        if torch.are_deterministic_algorithms_enabled() != deterministic:  # loads torch's compiler
+            torch.use_deterministic_algorithms(deterministic)
         torch.utils.deterministic.fill_uninitialized_memory = fill
         torch.set_flush_denormal(False)
 

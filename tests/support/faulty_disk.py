@@ -142,9 +142,7 @@ def _live(order: dict[str, Any], library: Any, answer: int) -> None:
 
 
 def _nurse(library: Any) -> None:
-    # What a life would load, for seconds: Adam loads torch's compiler.
-    import torch._inductor  # noqa: F401
-
+    # What a life would load, for seconds.
     import headway.commands.train
     import headway.commands.translate
     import headway.runs.train
