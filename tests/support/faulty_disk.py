@@ -159,7 +159,7 @@ def _nurse(library: Any) -> None:
 
     is_told("en")
     scripts()
-    recovery.PATIENCE_S, recovery.LOOK_AGAIN_S = 6.0, 0.5  # a full disk is waited for no minute
+    recovery.PATIENCE_S, recovery.LOOK_AGAIN_S = 2.0, 0.2  # a full disk is waited for no minute
     prepared.IN_MEMORY = 0  # as of a large corpus: what is in the cache can be damaged, too
 
     library.faulty_disk_begin.argtypes = [
