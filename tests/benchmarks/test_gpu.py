@@ -15,7 +15,7 @@ from headway.core.embedding import project
 from headway.core.errors import ConfigError
 from headway.core.transformer import Transformer, TransformerConfig
 
-FLAGS = "--device cpu --tiny --presets tiny --seconds 0.2 --backend eager --batch-tokens 1024"
+FLAGS = "--device cpu --tiny --presets tiny --seconds 0.05 --backend eager --batch-tokens 1024"
 
 
 def test_one_call_measures_everything_and_writes_the_tables(tmp_path):

@@ -90,7 +90,7 @@ def every(question: Question) -> list[Cell]:
 
 
 def test_a_runner_that_is_killed_loses_one_cell_at_most_and_goes_on(tmp_path: Path) -> None:
-    cells = probed("scores", d_k=512, seeds=tuple(range(1, 12)))
+    cells = probed("scores", d_k=512, seeds=(1, 2, 3, 4))
     program = (
         "import sys; sys.path.append(sys.argv[1])\n"
         "from pathlib import Path\n"

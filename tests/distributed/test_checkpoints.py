@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -344,7 +343,6 @@ def test_killed_while_it_writes_and_resumed_equals_never_killed(tmp_path):
 
 
 if __name__ == "__main__":
-    import_module("torch._inductor")  # seconds, which each forked process would need
     for at in KILLS:
         print(killed_while_it_writes(Path(sys.argv[1]) / f"run{at}", at))
     one_alone = ProcessGroup()

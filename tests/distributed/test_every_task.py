@@ -78,10 +78,10 @@ def words_of(kind: str, place: Path) -> list[str]:
                    *TRANSFORMER, "--text.unit=words"],
         "classification": ["--task=classification", *labelled, *TRANSFORMER, "--text.unit=words"],
         "tagging": ["--task=tagging", "--corpus", str(place / "tagged.conll")],
-        "corpora": ["--pairs", f"{place / 'more.tsv'}@3", *translation(place)],
+        "corpora and vectors": ["--pairs", f"{place / 'more.tsv'}@3", *translation(place),
+                                f"--init-embedding={place / 'vectors.txt'}"],
         "frozen": [*tuned, "--freeze=encoder"],
         "lora": [*tuned, "--training.lora-rank=2"],
-        "vectors": [*translation(place), f"--init-embedding={place / 'vectors.txt'}"],
         "images": ["--task=images", "--corpus", str(place / "pictures")],
     }[kind]  # fmt: skip
 
@@ -100,10 +100,9 @@ def assert_alike(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
             assert apart < 1e-5, (name, float(apart))
 
 
-MORE = "corpora frozen lora vectors".split()
 KINDS = [
     *"translation language_model lstm elmo masked classification tagging images".split(),
-    *MORE,
+    *("frozen", "lora", "corpora and vectors"),
 ]
 
 

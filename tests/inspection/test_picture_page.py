@@ -1,5 +1,6 @@
 """What is drawn of a picture is what the model computes."""
 
+import base64
 import io
 import json
 from pathlib import Path
@@ -11,7 +12,8 @@ from everyday_run import command
 from PIL import Image
 
 from headway.images.predicting import PictureClassifier
-from headway.inspection.picture_page import drawn, mosaic, seen
+from headway.inspection.picture_page import mosaic, page_of_picture, seen
+from headway.labelling.predictions import InspectionRequest
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 MODELS = {
@@ -76,33 +78,34 @@ def test_filters_are_those_of_the_first_layer_side_by_side():
     assert in_colour.shape == (6, 48, 3)
 
 
+@pytest.mark.parametrize("run", ["mean"], indirect=True)
 def test_the_page_and_the_picture_are_written(run, place, tmp_path):
     picture = str(place / "down" / "0001.png")
-    finished = command("inspect", str(run), picture, "--out", str(tmp_path / "a.png"))
-    assert finished.status == 0, finished.err
-    with Image.open(tmp_path / "a.png") as image:
-        assert image.format == "PNG"
-        assert image.width > 300
-    finished = command("inspect", str(run), picture, "--out", str(tmp_path / "a.html"))
-    assert finished.status == 0, finished.err
-    html = (tmp_path / "a.html").read_text("utf-8")
-    assert "img-src data:" in html
-    assert "<script" not in html
+    for name in ("a.png", "a.html"):
+        finished = command("inspect", str(run), picture, "--out", str(tmp_path / name))
+        assert finished.status == 0, finished.err
+    image = base64.b64encode((tmp_path / "a.png").read_bytes()).decode()
+    assert image in (tmp_path / "a.html").read_text("utf-8")
+    told = json.loads(command("inspect", str(run), picture, "--json").out)
+    assert {one["label"] for one in told["labels"]} == {"across", "down", "spot"}
     before = Path(picture).read_bytes()
     finished = command("inspect", str(run), picture, "--out", picture)
     assert "--out does not replace what is read" in finished.err
     assert Path(picture).read_bytes() == before
-    assert "0001.png: " in html
-    told = json.loads(command("inspect", str(run), picture, "--json").out)
-    assert {one["label"] for one in told["labels"]} == {"across", "down", "spot"}
 
 
-def test_the_same_picture_is_drawn_of_the_same(run, place):
-    one = seen(PictureClassifier.load(run, device="cpu"), place / "across" / "0000.png")
-    first, again = drawn(one), drawn(one)
-    assert first == again
-    with Image.open(io.BytesIO(first)) as image:
+def test_the_same_is_drawn_and_told_of_the_same(run, place):
+    request = InspectionRequest(run, str(place / "across" / "0000.png"))
+    page = page_of_picture(request)
+    assert page == page_of_picture(request)
+    with Image.open(io.BytesIO(page.picture)) as image:
+        assert image.format == "PNG"
+        assert image.width > 300
         assert len(np.unique(np.asarray(image.convert("L")))) > 50, "something is on it"
+    assert "img-src data:" in page.html
+    assert "<script" not in page.html
+    assert "0000.png: " in page.html
+    assert {one["label"] for one in page.told["labels"]} == {"across", "down", "spot"}
 
 
 def test_nothing_to_look_at_is_refused(run):

@@ -17,6 +17,7 @@ import sysconfig
 import threading
 import traceback
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +25,13 @@ SHIM = Path(__file__).with_suffix(".c")
 LIMIT_S = 90
 """No life is longer: one that hangs is ended by SIGALRM."""
 SOURCE = Path(__file__).parent.parent.parent / "src"
+LOADED = (
+    "headway.api", "headway.cli", "headway.commands.train", "headway.commands.translate",
+    "headway.corpora.many_pieces", "headway.engine.ensembles", "headway.runs.native_training",
+    "headway.runs.train", "headway.tasks.word_vectors", "headway.translation.spec",
+    "headway.translator", "pydantic",
+)  # fmt: skip
+"""What a life would load, for seconds."""
 
 
 class End(NamedTuple):
@@ -142,21 +150,16 @@ def _live(order: dict[str, Any], library: Any, answer: int) -> None:
 
 
 def _nurse(library: Any) -> None:
-    # What a life would load, for seconds: Adam loads torch's compiler.
-    import torch._inductor  # noqa: F401
-
-    import headway.commands.train
-    import headway.commands.translate
-    import headway.runs.train
-    import headway.translation.spec
-    import headway.translator  # noqa: F401
-    from headway import cli  # noqa: F401
+    for name in LOADED:
+        import_module(name)
     from headway.corpora import prepared
     from headway.languages.detection import is_told
+    from headway.languages.scripts import scripts
     from headway.operations import recovery
 
     is_told("en")
-    recovery.PATIENCE_S, recovery.LOOK_AGAIN_S = 6.0, 0.5  # a full disk is waited for no minute
+    scripts()
+    recovery.PATIENCE_S, recovery.LOOK_AGAIN_S = 2.0, 0.2  # a full disk is waited for no minute
     prepared.IN_MEMORY = 0  # as of a large corpus: what is in the cache can be damaged, too
 
     library.faulty_disk_begin.argtypes = [

@@ -24,8 +24,6 @@ SEES_A_GPU = torch.cuda.is_available()
 
 def ready_to_fork() -> ForkContext:
     """What forks processes that can compute."""
-    import torch._inductor  # noqa: F401  # seconds, which each forked process would need
-
     if SEES_A_GPU:
         pytest.skip("none is forked beside a GPU: run this with CUDA_VISIBLE_DEVICES=")
     gc.collect()

@@ -22,6 +22,7 @@ from headway.core.optimizer import load_weights
 from headway.core.run_folder import MODEL
 from headway.corpora.cache_place import silent
 from headway.operations.frozen import token_embeddings
+from headway.runs.loading import Undrawn
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Run, Say, Tokens
 from headway.vectors.word_vectors import WordVectors
@@ -153,7 +154,7 @@ def with_size(run: Run, size: int, place: Path) -> Settings:
 
 def sizes_of(run: Run, settings: Settings) -> set[int]:
     """Of the token embeddings of a model with these settings."""
-    with torch.device("meta"):  # none of it in memory
+    with torch.device("meta"), Undrawn():  # none of it in memory
         model = run.spec.build(settings, run.data.vocabulary)
     return {one.embedding_dim for one in embeddings_of(model, len(run.data.vocabulary))}
 
