@@ -155,7 +155,7 @@ def test_it_learns_ten_sentences_by_heart_and_search_writes_them(kind):
     fed = torch.cat([torch.full((10, 1), BEGIN), sentences], 1)
     wanted = torch.cat([sentences, torch.full((10, 1), END)], 1)
     adam = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(120):
+    for _ in range(80):
         loss = projected_label_smoothed(
             model.read(fed).features, model.output_weight, wanted,
             output_bias=model.output_bias, smoothing=0.0, padding=0,
