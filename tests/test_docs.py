@@ -82,6 +82,7 @@ def broken_links(document: Path) -> list[str]:
     return broken
 
 
+@cache
 def _anchors(document: Path) -> set[str]:
     """The names that headings get on GitHub: lower case, dashes for spaces, no punctuation."""
     headings = re.findall(r"^#+ +(.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
@@ -105,6 +106,7 @@ def broken_references(document: Path, root: Path = ROOT) -> list[str]:
     return broken
 
 
+@cache
 def _names(file: Path) -> set[str]:
     """Functions, classes, methods (`Class.method` and `method`) and constants of a module; of C
     every word."""
@@ -157,11 +159,11 @@ def unknown_verbs_and_settings(document: Path) -> list[str]:
 
 @cache
 def fields_of_the_package() -> set[str]:
-    """Names with a type in the bodies of classes: whatever is a setting is among them."""
+    """Names with a type in the bodies of classes of a file: whatever is a setting is among them."""
     return {"type", "key"} | {  # which model; the word that stands for any of them
         node.target.id
         for file in (ROOT / "src").rglob("*.py")
-        for holder in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for holder in ast.parse(file.read_text(encoding="utf-8")).body
         if isinstance(holder, ast.ClassDef)
         for node in holder.body
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)

@@ -18,7 +18,7 @@ from headway.earlier_translators.recurrent import RecurrentTranslator, Recurrent
 from headway.nn.attention_weights import AttentionModel
 
 BEGIN, END, N_WORDS = 2, 3, 13
-N_UPDATES = 150
+N_UPDATES = 110
 SOURCE = torch.tensor([[4, 5, 6, 7, END], [8, 9, END, 0, 0]])
 FED = torch.tensor([[BEGIN, 7, 8, 9], [BEGIN, 5, 0, 0]])
 EXPECTED = torch.tensor([[7, 8, 9, END], [5, END, 0, 0]])
@@ -298,7 +298,7 @@ def test_with_attention_it_learns_to_reverse(options):
             padding=0,
         )
         (loss.smoothed / sum(len(row) + 1 for row in rows)).backward()
-        optimizer.step(5e-3 * (1 - step / N_UPDATES), clip_norm=1.0)
+        optimizer.step(7e-3 * (1 - step / N_UPDATES), clip_norm=1.0)
     unseen = some(100)
     with torch.inference_mode():
         found = search(

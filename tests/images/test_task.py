@@ -137,7 +137,7 @@ def test_ten_pictures_of_noise_are_learned_by_heart(model, tmp_path):
         (tmp_path / f"{name}-labels-idx1-ubyte").write_bytes(idx_bytes(classes))
     corpus, same = (tmp_path / f"{name}-images-idx3-ubyte" for name in ("train", "valid"))
     run, still = tmp_path / "run", ("--training.shift=0", "--training.rotation=0")
-    flags = ("--valid-corpus", str(same), "--training.max-steps=150", "--model.dropout=0")
+    flags = ("--valid-corpus", str(same), "--training.max-steps=90", "--model.dropout=0")
     finished = train(run, corpus, *flags, *still, "--training.scale=0", model=model)
     assert finished.status == 0, finished.err
     evaluated = json.loads(command("evaluate", str(run), "--corpus", str(same), "--json").out)

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from headway.core.embedding import TokenEmbedding
+from headway.core.optimizer import FlatAdam
 from headway.labelling.deletion import RANDOM, DeletionTest, deletion_test
 from headway.labelling.evidence import (
     ATTENTION,
@@ -74,12 +75,11 @@ def trained(request):
     """A Transformer that has learned which word decides."""
     model = labeller(transformer(norm=request.param)).train()
     reader = LabelReader(model, 0)
-    adam = torch.optim.Adam(model.parameters(), lr=0.01)
+    adam = FlatAdam(model, torch.float32, betas=(0.9, 0.999), epsilon=1e-8)
     for step in range(60):
         texts, labels = planted_texts(64, step)
         F.cross_entropy(reader.logits(texts), torch.tensor(labels)).backward()
-        adam.step()
-        adam.zero_grad()
+        adam.step(0.01, clip_norm=0.0)
     model.eval()
     return reader
 

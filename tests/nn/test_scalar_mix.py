@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from headway.core.optimizer import FlatAdam
 from headway.nn.scalar_mix import ScalarMix
 
 
@@ -29,10 +30,9 @@ def test_with_the_norm_each_layer_counts_alike_however_large_it_is():
 def test_it_learns_which_layer_is_of_use():
     torch.manual_seed(1)
     mix, layers = ScalarMix(3), torch.randn(3, 50, 8)
-    adam = torch.optim.Adam(mix.parameters(), lr=0.1)
+    adam = FlatAdam(mix, torch.float32, betas=(0.9, 0.999), epsilon=1e-8)
     for _ in range(300):
-        adam.zero_grad()
         (mix(layers) - 2.5 * layers[1]).square().mean().backward()
-        adam.step()
+        adam.step(0.1, clip_norm=0.0)
     assert mix.weights.softmax(0)[1] > 0.95
     assert mix.gamma.item() == pytest.approx(2.5, abs=0.1)
