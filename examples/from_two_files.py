@@ -74,4 +74,6 @@ def main(source: str, target: str, updates: int = 1000) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
     main(*sys.argv[1:3], *map(int, sys.argv[3:4]))

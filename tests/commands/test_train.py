@@ -208,16 +208,27 @@ def test_a_signal_saves_says_how_to_go_on_and_going_on_equals_never_stopping(
     assert left_behind(run) == left_behind(everyday_run)
 
 
-@pytest.mark.parametrize("place", ["core.trainer.Trainer.choose", "runs.train.write_card"])
-def test_an_interrupt_behind_the_last_update_says_how_to_go_on_too(everyday_run, tmp_path, place):
+@pytest.mark.parametrize(
+    ("place", "number"),
+    [
+        ("core.trainer.Trainer.choose", signal.SIGTERM),
+        ("runs.train.write_card", signal.SIGINT),
+    ],
+)
+def test_a_signal_behind_the_last_update_says_how_to_go_on_too(
+    everyday_run, tmp_path, place, number
+):
+    before = signal.getsignal(number)
+
     def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
+        signal.raise_signal(number)
 
     run = unfinished(everyday_run, tmp_path / "my run")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(f"headway.{place}", interrupted)
         stopped = resume(run)
     assert stopped.status == 130
+    assert signal.getsignal(number) == before
     told = stopped.err.partition("interrupted. Go on with: ")[2]
     assert shlex.split(told) == ["headway", "train", "--out", str(run), "--resume"]
     assert resume(run).status == 0

@@ -139,6 +139,14 @@ def test_adapters_and_the_head_learn_and_the_model_is_a_plain_one(dtype):
     assert learned.adam.masters.numel() == n_head + n_adapters
 
 
+def test_what_is_frozen_has_no_adapters():
+    learns = changed(Learned(replace(LORA, freeze=("encoder.0",))).update(4))
+    every = changed(Learned(LORA).update(4))
+    assert learns == {name for name in every if not name.startswith("encoder.layers.0.")}
+    with pytest.raises(ConfigError, match="all of them are frozen"):
+        Learned(replace(LORA, freeze=("encoder",)))
+
+
 def test_merged_weights_do_what_the_adapted_model_does():
     learned = Learned(LORA)
     after = learned.update(5)
@@ -154,10 +162,11 @@ def test_merged_weights_do_what_the_adapted_model_does():
     [
         LORA,
         replace(LORA, layer_decay=0.8, freeze=("head",)),
+        replace(LORA, freeze=("encoder.0",)),
         replace(TRAINING, freeze=("encoder",), unfreeze_at=0.4),
         replace(TRAINING, layer_decay=0.7),
     ],
-    ids=["lora", "lora, slower", "waiting", "slower"],
+    ids=["lora", "lora, slower", "lora, in parts", "waiting", "slower"],
 )
 def test_going_on_from_what_was_saved_is_never_having_stopped(training, dtype):
     whole, first, again = (Learned(training, dtype) for _ in range(3))

@@ -100,10 +100,11 @@ def translate_lines(
     with ExitStack() as opened:
         opened.enter_context(only_writer_of_file(told.out, say))
         translator, how = load()
-        if told.alignment and not told.json:
-            from headway.translation.attention import refuse_unaligned
+        written: Callable[[Translation, int], str] = as_text
+        if (told.scores or told.alignment) and not told.json:
+            from headway.commands.translate_documents import as_cells
 
-            refuse_unaligned(translator.plain)
+            written = as_cells(translator, told)
         if translator.processors.own_terms is not None and not told.begin_with:
             from headway.commands.translate_documents import tell_terms
 
@@ -126,7 +127,7 @@ def translate_lines(
                 collected += map(as_json, translations, verdicts)
                 continue
             for translation in translations:
-                output.write(as_text(translation, told, how["n_best"]))
+                output.write(written(translation, how["n_best"]))
             output.flush()
             if told.out and n_lines > len(chunk):
                 say(f"translated {n_lines:,} lines")
@@ -141,16 +142,7 @@ def translate_lines(
         tell_lines(translator, n_lines, doubtful, n_cut, n_mended)
 
 
-def as_text(translation: "Translation", told: TranslateOptions, n_best: int) -> str:
+def as_text(translation: "Translation", n_best: int) -> str:
     """One line for each translation; of a blank text as many blank lines as were asked for."""
-    if not translation.n_best:
-        return "\n" * n_best
-    lines = []
-    for alternative in translation.n_best:
-        cells = [alternative.target.replace("\n", " ")]
-        if told.scores:
-            cells.insert(0, f"{alternative.score:.4f}")
-        if told.alignment:
-            cells.append(" ".join(f"{source}-{target}" for source, target in alternative.alignment))
-        lines.append("\t".join(cells) + "\n")
-    return "".join(lines)
+    lines = [one.target.replace("\n", " ") for one in translation.n_best] or [""] * n_best
+    return "".join(f"{line}\n" for line in lines)

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from glob import has_magic
 from json import dump
 from pathlib import Path
@@ -220,6 +220,27 @@ def print_units(files: Sequence[FileReport], told: TranslateOptions) -> None:
         return
     for line in table(rows(files)):
         sys.stdout.write(f"{line}\n")
+
+
+def as_cells(
+    translator: "Translator", told: TranslateOptions
+) -> "Callable[[Translation, int], str]":
+    """What writes scores and alignments beside translations, a line each; of a blank text as many
+    blank lines as were asked for. Raises ConfigError where nothing tells an alignment."""
+    if told.alignment:
+        from headway.translation.attention import refuse_unaligned
+
+        refuse_unaligned(translator.plain)
+
+    def written(translation: "Translation", n_best: int) -> str:
+        lines = []
+        for one in translation.n_best:
+            cells = [f"{one.score:.4f}"] * told.scores + [one.target.replace("\n", " ")]
+            pairs = " ".join(f"{source}-{target}" for source, target in one.alignment)
+            lines.append("\t".join([*cells, *[pairs] * told.alignment]))
+        return "".join(f"{line}\n" for line in lines or [""] * n_best)
+
+    return written
 
 
 def as_json(translation: "Translation", verdict: "Verdict") -> dict[str, Any]:

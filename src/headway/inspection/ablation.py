@@ -75,7 +75,7 @@ def part_of(model: nn.Module, name: str) -> SwitchablePart:
     near = get_close_matches(name, [*known, *abbreviated], 1, 0.0)[0]
     raise ConfigError(
         f"a part is one that the model has, counted from 0; got {name!r}. "
-        f"Did you mean {near!r}? Others are {', '.join(_examples(known))}."
+        f"Did you mean {near!r}? The last of each kind: {', '.join(_examples(known))}."
     )
 
 
@@ -120,9 +120,8 @@ def _parts_of_layer(path: str, layer: Layer) -> Iterator[tuple[str, SwitchablePa
 
 
 def _examples(known: Iterable[str]) -> list[str]:
-    """One of each kind in a layer, of the last layer that has it."""
-    kinds = {re.sub(r"\d+", "0", name.partition(".")[2]): name for name in known}
-    return list(kinds.values())
+    """The last of each kind: of the last layer, the last head."""
+    return list({re.sub(r"\d+", "0", name): name for name in known}.values())
 
 
 # -- how each is switched off -----------------------------------------------------------------

@@ -18,7 +18,8 @@ from headway.inspection.inspected_model import DecodingInput
 
 Fate = Literal["kept", "pruned", "finished", "open"]
 """`kept`: in the beam, and continued. `pruned`: considered, and never in the beam. `finished`: it
-ends in the end marker. `open`: in the beam when the search ended, because it could win no more."""
+ends in the end marker. `open`: in the beam when the search ended, as it could not be among the best
+any more."""
 
 ROOT = -1
 MOST_PRUNED = 10

@@ -6,6 +6,7 @@ changed at first. Laid into W it costs nothing in use.
 """
 
 import math
+from collections.abc import Container
 from typing import Any
 
 import torch
@@ -33,16 +34,21 @@ def adaptable(model: nn.Module, places: tuple[str, ...]) -> dict[str, nn.Linear]
     return found
 
 
-def lay(model: nn.Module, rank: int, places: tuple[str, ...]) -> list[str]:
+def lay(
+    model: nn.Module, rank: int, places: tuple[str, ...], frozen: Container[str] = ()
+) -> list[str]:
     """Give the projections below some places adapters, drawn from torch's generator; their names.
+    Those whose weights are `frozen` get none.
 
     Raises ConfigError where there are none, or where the rank is no less than their size.
     """
-    matrices = adaptable(model, places)
+    found = adaptable(model, places)
+    matrices = {name: one for name, one in found.items() if f"{name}.weight" not in frozen}
     if not matrices:
+        none = "all of them are frozen" if found else "this type of model has none"
         raise ConfigError(
-            "adapters are laid on the projections of attention and feed-forward; this type of "
-            "model has none. Leave --training.lora-rank out."
+            "adapters are laid on the projections of attention and feed-forward; "
+            f"{none}. Leave --training.lora-rank out."
         )
     most = min(min(matrix.weight.shape) for matrix in matrices.values())
     if rank > most:

@@ -19,6 +19,8 @@ from headway.core.learning import ValidationLines, clock
 from headway.core.training_interfaces import Progress
 from headway.operations.streams import let_go
 
+HANGUP = getattr(signal, "SIGHUP", None)  # not on Windows
+
 
 class ConsoleReporter(ValidationLines):
     """Writes to stderr, with a bar `with reporter.bar:`."""
@@ -55,27 +57,32 @@ class ConsoleReporter(ValidationLines):
 @contextmanager
 def stop_on_signal(say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
     """Inside, a first signal sets a flag that the yielded function reads; a second one kills, but
-    for SIGHUP, which a terminal that is closed may send twice. Under nohup it stays ignored."""
+    for SIGHUP, which a terminal that is closed may send twice."""
     asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield asked.is_set  # only the main thread may set handlers
-        return
-    hangup = getattr(signal, "SIGHUP", None)  # not on Windows
 
     def handle(number: int, _frame: FrameType | None) -> None:
-        if asked.is_set() and number != hangup:
+        if asked.is_set() and number != HANGUP:
             Console(stderr=True).show_cursor()  # which a bar hides
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
         asked.set()
         say(f"{signal.Signals(number).name}: saving, then stopping (Ctrl-C: stop without saving)")
 
-    signals = [signal.SIGINT, signal.SIGTERM]
-    if hangup is not None and signal.getsignal(hangup) == signal.SIG_DFL:
-        signals.append(hangup)
-    before = {number: signal.signal(number, handle) for number in signals}
-    try:
+    with handled(handle):
         yield asked.is_set
+
+
+@contextmanager
+def handled(by: Any = signal.default_int_handler) -> Iterator[None]:
+    """Inside, Ctrl-C, SIGTERM and a terminal that is closed are handled so, by default as Ctrl-C
+    is. Under nohup SIGHUP stays ignored."""
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if HANGUP and signal.getsignal(HANGUP) in (signal.SIG_DFL, signal.default_int_handler):
+        numbers.append(HANGUP)
+    is_main = threading.current_thread() is threading.main_thread()  # only it may set handlers
+    before = {number: signal.signal(number, by) for number in numbers if is_main}
+    try:
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -281,8 +281,8 @@ def time_left(
         n = min(n_all, max(LEAST_VALIDATED, math.floor(n_all * share)))
         if n < n_all:
             run.say(
-                f"validates on {n:,} of {n_all:,} sentences: choosing the weights would take "
-                f"{pace.closing_s:.0f} s of the {max(left_s, 0):.0f} s that are left"
+                f"validates on {n:,} of {n_all:,} sentences: choosing the weights by all of them "
+                f"would take {pace.closing_s:.0f} s, and {max(left_s, 0):.0f} s are left"
             )
         fewer: Any = {"valid_sentences": n}
         training, share = replace(training, **fewer), n / n_all

@@ -57,9 +57,10 @@ def learn(run: Run, resume: bool) -> Learned:
             train.learn(
                 trainer, run.say, resume=resume, begin=lambda _: begin(run), stop_asked=stop_asked
             )
+    if training.closing_s > 10:  # seconds without a word
+        run.say(f"chooses the weights, and measures them: about {clock(training.closing_s)}")
     measure = run.spec.rank(run)
-    old = trainer.initial_steps
-    chosen = parent.choose(trainer, measure) if old else trainer.choose(measure)
+    chosen = parent.choose(trainer, measure) if trainer.initial_steps else trainer.choose(measure)
     run.say(f"the model is {chosen}")
     load_weights(trainer.eval_model, load_tensors(run.folder.model))
     if training.init_from:

@@ -16,7 +16,7 @@ from headway.core.run_folder import RunFolder
 from headway.core.runtime import available_cores, cpu_name, start
 from headway.operations.option_errors import no_embedding
 from headway.operations.time_budget import seconds
-from headway.runs.console import forgiving_stderr
+from headway.runs.console import forgiving_stderr, handled
 from headway.runs.fitting import presets_that_fit
 from headway.runs.gradient import GRADIENT
 from headway.runs.loading import Undrawn
@@ -82,8 +82,9 @@ def finish(run: Run, *, again: bool) -> RunFolder:
     named = f"{run.settings.model_type} of {n_parameters(run):,} parameters"
     run.say(f"{named}, seed {run.settings.runtime.seed}")
     try:
-        learned = learner(run.spec, run.settings).learn(run, again)
-        below_use = write_card(run, learned, named)
+        with handled():
+            learned = learner(run.spec, run.settings).learn(run, again)
+            below_use = write_card(run, learned, named)
     except KeyboardInterrupt:  # behind the last update: while weights are chosen, or scored
         on = command("train", "--out", run.folder.path, "--resume")
         raise StoppedError(f"interrupted. Go on with: {on}") from None

@@ -168,15 +168,15 @@ def prepare(model: nn.Module, training: PlannedTraining) -> list[str]:
     Raises ConfigError for parts that it has not.
     """
     adapted = []
+    still = training.freeze and not training.unfreeze_at
+    frozen = freeze(model, training.freeze) if still else []
     if training.lora_rank:
         stacks = tuple(f"{places['layers']}." for places in stacks_of(model))
         first = {place.partition(".")[0] for one in stacks_of(model) for place in one.values()}
         for name, parameter in all_parameters(model):
             if name.partition(".")[0] in first:
                 parameter.requires_grad_(False)
-        adapted = lora.lay(model, training.lora_rank, stacks)
-    if training.freeze and not training.unfreeze_at:
-        freeze(model, training.freeze)
+        adapted = lora.lay(model, training.lora_rank, stacks, frozen)
     return adapted
 
 

@@ -35,7 +35,7 @@ export const words = {
     unpenalizedOther: "Without the length penalty “{text}” would have won: its log-probability is {log_prob}, the winner's {own}.",
     greedySame: "Greedy search writes the same: a beam of 1 would have been enough.",
     greedyOther: "Greedy search writes “{text}”, with the score {score}: at step {step} the winner was number {rank}, and a beam of 1 would have lost it.",
-    ended: "The search ended after step {step}: nothing that was still open could win any more.",
+    ended: "The search ended after step {step}: nothing that was still open could come among the {n} best any more.",
     limit: "The search ended with step {step}: the longest output.",
     table: "What was found", place: "Place", found: "Text", pieces: "Pieces", log_prob: "Log-probability",
     penalty: "Length penalty", score: "Score", greedy: "greedy search", unpenalized: "without length penalty", choose: "show {text} in the tree",
@@ -65,7 +65,7 @@ export const words = {
     unpenalizedOther: "没有长度惩罚，胜者会是“{text}”：它的对数概率为 {log_prob}，现胜者为 {own}。",
     greedySame: "贪心搜索写出的相同：束宽 1 就够了。",
     greedyOther: "贪心搜索写出“{text}”，得分 {score}：在第 {step} 步胜者排第 {rank}，束宽 1 会失去它。",
-    ended: "搜索在第 {step} 步之后结束：仍在束中的都不可能再胜出。",
+    ended: "搜索在第 {step} 步之后结束：仍在束中的都不可能再进入前 {n} 名。",
     limit: "搜索在第 {step} 步结束：已到最大长度。",
     table: "找到的结果", place: "名次", found: "文本", pieces: "子词数", log_prob: "对数概率",
     penalty: "长度惩罚", score: "得分", greedy: "贪心搜索", unpenalized: "无长度惩罚", choose: "在树中显示 {text}",
@@ -245,7 +245,7 @@ function reasons(tree, t) {
   const lost = tree.path(tree.winner).find((place) => tree.rank[place] > 1);
   said.push(greedy.wins ? t("greedySame") : t("greedyOther", { ...numbers(greedy), text: quoted(greedy),
     step: tree.depth[lost] - 1, rank: tree.rank[lost] }));
-  said.push(t(tree.last === limit + 1 ? "limit" : "ended", { step: tree.last - 1 }));
+  said.push(t(tree.last === limit + 1 ? "limit" : "ended", { step: tree.last - 1, n: found.length }));
   return said;
 }
 
