@@ -101,6 +101,15 @@ def test_one_bad_file_stops_no_other_where_that_is_asked_for(folder):
     assert command(*words).status == 2
 
 
+def test_a_memory_alone_says_which_languages_are_wanted_not_the_first_file(folder):
+    (folder / "po" / "a.po").write_text(PO.format("ar") + UNITS)
+    (folder / "m.po").write_text(PO.format("zh") + UNITS.replace('msgstr ""', 'msgstr "好"'))
+    done = command(*"translate po --memory m.po --keep-going --out new".split())
+    assert done.status == 3, done.err
+    assert [one.name for one in (folder / "new").iterdir()] == ["good.po"]
+    assert "po/a.po says that its target language is ar" in done.err
+
+
 @pytest.mark.parametrize(
     "words", ["po/good.po --memory m.tsv --out new.po", "--out new.po --memory m.tsv po/good.po"]
 )

@@ -150,6 +150,14 @@ def test_no_part_of_a_name_becomes_a_path(
     assert names == {"document.txt", "result.txt"}
 
 
+def test_languages_that_do_not_fit_are_said_in_the_services_words(client: TestClient) -> None:
+    header = 'msgid ""\nmsgstr "Language: de\\n"\n\nmsgid "The dog runs."\nmsgstr ""\n'
+    said = send(client, "a.po", header).json()["error"]
+    assert said.startswith("the file says that its target language is de; zh was asked for.")
+    said = send(client, "a.po", header, target="fr").json()["error"]
+    assert "en is not translated into fr here" in said
+
+
 def test_a_document_is_its_clients_alone(client: TestClient, tmp_path: Path) -> None:
     first, second = (send(client, "a.txt", "The dog runs.").json() for _ in range(2))
     assert first["id"] != second["id"]

@@ -9,6 +9,8 @@ import pytest
 from served import PO, client_of, service_of, written
 from starlette.testclient import TestClient
 
+from headway.filling.judging import RunChecks
+from headway.localization.checks.calibration import Verdict
 from headway.serving.corrections import Corrections
 from headway.serving.memories import KnownTranslations
 from headway.serving.service import Service
@@ -100,6 +102,17 @@ def test_an_edit_is_looked_at_as_every_translation_is(client: TestClient) -> Non
     assert "code" in {flag["name"] for flag in unit["flags"]}  # %d is gone
     [unit] = reviewed.edit({"id": 1, "target": "%d 只猫睡觉。"}).json()["units"]
     assert "code" not in {flag["name"] for flag in unit["flags"]}
+
+
+def test_a_lost_code_is_flagged_even_where_training_pairs_lack_many(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RunChecks, "judge", lambda *_: Verdict((), None))
+    reviewed = Reviewed(client, "a.po", PO)
+    reviewed.units()
+    for target, names in (("猫睡觉。", ["code"]), ("%d 只猫睡觉。", [])):
+        [unit] = reviewed.edit({"id": 1, "target": target}).json()["units"]
+        assert [flag["name"] for flag in unit["flags"]] == names
 
 
 def test_tags_of_a_page_stay_in_what_a_person_writes(client: TestClient) -> None:
