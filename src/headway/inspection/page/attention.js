@@ -135,7 +135,7 @@ function grid(view, context, show) {
 }
 
 function place(layer, head, t) {
-  return `${layer === null ? t("all") : t("layer", { layer })}, ${head === null ? t("meanOf") : t("head", { head })}`;
+  return t("beside", { a: layer === null ? t("all") : t("layer", { layer }), b: head === null ? t("meanOf") : t("head", { head }) });
 }
 
 function panel({ layer, head }, held, view, context, again) {
@@ -157,7 +157,7 @@ function panel({ layer, head }, held, view, context, again) {
     context.choose({ cell: { kind: set.kind, layer, head: head ?? strongest(view, layer, i, j), row, column } });
   };
   const width = document.querySelector(".stage").clientWidth / (set.held === null ? 1 : 2);
-  const options = { label: `${t(set.kind)}, ${label}`, axes: view.axes, t, pick, marked, width };
+  const options = { label: t("beside", { a: t(set.kind), b: label }), axes: view.axes, t, pick, marked, width };
   const body = map.rows.length && map.columns.length
     ? (set.form === "lines" ? lines(map, options) : matrix(map, options)) : "";
   const numbers = h("a", { href: "#cells", hidden: !marked }, t("numbers"));

@@ -219,7 +219,7 @@ function described(tree, place, t) {
   const bound = tree.total[place] / ((5 + part.limit + 1) / 6) ** part.length_penalty;
   const fate = { k: "isKept", p: "isPruned", f: "isFinished", o: "isOpen" }[tree.fate[place]];
   return [
-    h("p", { class: "so-far" }, h("span", { class: "soft" }, `${t("text")}: `), h("b", { dir: "auto" }, text || t("nothing"))),
+    h("p", { class: "so-far" }, h("span", { class: "soft" }, t("named", { a: t("text"), b: "" })), h("b", { dir: "auto" }, text || t("nothing"))),
     h("p", {}, t("sum", { total: short(tree.total[place], 4), penalty: short(tree.penalty(place)), score: short(tree.score(place), 4) }),
       " ", h("span", { class: "soft" }, `(${t("penaltyIs", { n: tree.depth[place], alpha: part.length_penalty })})`)),
     h("p", { class: "soft" }, t("own", { piece: tree.piece(place), share: percent(Math.exp(tree.log_prob[place])), rank: tree.rank[place], step }),

@@ -14,7 +14,7 @@ export function fan({ nEncoder, held, shape, chosen, t, choose }) {
     below && svg("text", { x: x + WIDE / 2, y: y + 27, "text-anchor": "middle", class: "soft" }, below));
   const middle = height / 2 - HIGH / 2;
   const [left, centre, right] = [4, 220, 520];
-  const encoder = [...Array(nEncoder).keys()].map((k) => box(left, up(k, nEncoder), `${t("encoder")}, ${t("layerName", { layer: k })}`));
+  const encoder = [...Array(nEncoder).keys()].map((k) => box(left, up(k, nEncoder), t("beside", { a: t("encoder"), b: t("layerName", { layer: k }) })));
   const top = up(nEncoder - 1, nEncoder) + HIGH / 2;
   const rising = [...Array(Math.max(0, nEncoder - 1)).keys()].map((k) => svg("path", {
     class: "fan-line", d: `M ${left + WIDE / 2} ${up(k, nEncoder)} V ${up(k + 1, nEncoder) + HIGH}`,
@@ -26,7 +26,7 @@ export function fan({ nEncoder, held, shape, chosen, t, choose }) {
       class: `fan-line${layer === chosen ? " chosen" : ""}`,
       d: `M ${from} ${middle + HIGH / 2} C ${from + 80} ${middle + HIGH / 2}, ${to - 80} ${y + HIGH / 2}, ${to} ${y + HIGH / 2}`,
     });
-    const label = `${t("cross")}, ${t("layerName", { layer })}`;
+    const label = t("beside", { a: t("cross"), b: t("layerName", { layer }) });
     const pick = (event) => {
       if (event.type === "keydown" && event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
@@ -40,5 +40,5 @@ export function fan({ nEncoder, held, shape, chosen, t, choose }) {
     svg("svg", { class: "fan", viewBox: `0 0 ${right + WIDE + 4} ${height}`, role: "group", "aria-label": t("fan") },
       rising, encoder,
       svg("path", { class: "fan-line", d: `M ${left + WIDE} ${top} C ${left + WIDE + 40} ${top}, ${centre - 40} ${middle + HIGH / 2}, ${centre} ${middle + HIGH / 2}` }),
-      decoder, box(centre, middle, `${t("encoder")}: ${t("outputName")}`, shape && `[${shape.join(", ")}]`, "main")));
+      decoder, box(centre, middle, t("named", { a: t("encoder"), b: t("outputName") }), shape && `[${shape.join(", ")}]`, "main")));
 }
