@@ -298,6 +298,7 @@ def test_of_weights_that_cannot_be_told_apart_by_score_those_of_the_lowest_loss_
     said = trainer.choose(lambda model: Validation(*next(found), "bleu", noise=0.5))
     assert said.startswith("the average of 2 checkpoints up to the best (")
     assert all(f" {score}0" in said for score in (9.0, 8.8, 8.4, 8.9))
+    assert said.endswith("; so near, the lower loss decides)")
 
 
 def test_patience_that_runs_out_at_the_end_announces_nothing(tmp_path):

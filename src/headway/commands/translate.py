@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from headway.translation.detailed import Translation
     from headway.translator import Translator
 
-MOST_TOLD = 3
-"""Doubtful lines of which it is said why, where nobody types them."""
+MOST_TOLD = 3  # doubtful lines of which it is said why, where nobody types them
 
 NOTHING_TOLD = TranslateOptions()
 

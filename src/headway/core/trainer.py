@@ -426,4 +426,5 @@ class Trainer(Generic[AnyTask]):
         chosen = min(level, key=lambda steps: found[steps].loss)
         self.save_model(weights(chosen))
         told = ", ".join(f"{names[steps]} {one.score:.2f}" for steps, one in found.items())
-        return f"{names[chosen]} ({told})"
+        tie = "; so near, the lower loss decides" * (rank_of(found[chosen]) < highest)
+        return f"{names[chosen]} ({told}{tie})"
