@@ -72,6 +72,9 @@ def test_an_added_model_trains_stops_goes_on_and_translates(everyday_files, tmp_
         assert all(torch.isfinite(torch.tensor(one.n_best[0].score)) for one in found)
     with pytest.raises(Exception, match="look"):
         translator.attention(texts[0])
+    seen = command("inspect", str(whole), texts[0], "--json")
+    assert seen.status == 0, seen.err
+    assert json.loads(seen.out)["sentences"]
 
 
 def test_keys_of_another_model_are_refused_by_name(everyday_files, tmp_path):

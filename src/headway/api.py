@@ -86,7 +86,7 @@ def train(
 
 def _refuse_types(out: Any, config: Any, preset: Any, settings: Any) -> None:
     for name, given in (("out", out), ("config", config or ""), ("preset", preset or "")):
-        if not isinstance(given, str | Path):
+        if not isinstance(given, str | Path) or (name, given) == ("out", ""):
             (string if name == "preset" else path)(given, name)
     for one in settings.values() if isinstance(settings, Mapping) else [settings or {}]:
         if not isinstance(one, Mapping):

@@ -32,6 +32,8 @@ WRONG_CALLS = {
     "segment": lambda t, m: t.translate_segments(TEXT),
     "run of a translator": lambda t, m: Translator.load(5),
     "no run": lambda t, m: Translator.load(None),
+    "nowhere": lambda t, m: headway.train(source="a.en", target="a.zh", out=""),
+    "an empty name": lambda t, m: headway.translate_files("demo", ""),
     "run in bytes": lambda t, m: Translator.load(b"demo"),
     "codes": lambda t, m: Translator.load("demo", codes=5),
     "folder to save to": lambda t, m: t.save(5),

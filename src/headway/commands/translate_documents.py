@@ -296,8 +296,9 @@ def tell_lines(
         some = ", ".join(map(str, doubtful[:5])) + ", .." * (len(doubtful) > 5)
         say(f"{len(doubtful)} of {n_lines} lines look doubtful ({some}): --json says why")
     if n_cut:
+        verb = "was" if n_cut == 1 else "were"
         say(
-            f"{n_cut} of the lines were longer than the {translator.longest} sub-words that the "
+            f"{n_cut} of the lines {verb} longer than the {translator.longest} sub-words that the "
             "model was trained to read at most, and were cut at the end"
         )
     if n_mended:

@@ -24,7 +24,7 @@ _OTHER_ENCODINGS = {
     b"\xff\xfe": _UTF_16,
     b"\xfe\xff": _UTF_16,
 }
-_UNKNOWN_ENCODING = "not", "convert it, for example: iconv -f LATIN1 -t UTF-8"
+_UNKNOWN_ENCODING = "not", "convert it: iconv -f ENCODING -t UTF-8 (GB18030, LATIN1, ..)"
 
 
 def check_file(path: Path) -> None:

@@ -33,8 +33,8 @@ INVISIBLE = Symptom(
     "invisible characters",
     "Zero-width spaces, soft hyphens, direction marks: readers do not see them, but for a model a "
     "word with one inside is another word.",
-    "Remove them unless your users need them: sed -i 's/\\xe2\\x80\\x8b//g' removes the zero-width "
-    "space, 's/\\xc2\\xad//g' the soft hyphen.",
+    "Remove them unless your users need them: --fix invisible --out OUT takes out soft hyphens and "
+    "zero-width spaces that part no words. Marks of direction stay: some texts need them.",
     tolerated=0.001,
 )
 ENTITIES = Symptom(
@@ -42,8 +42,8 @@ ENTITIES = Symptom(
     "HTML entities",
     "Such as &quot; for a quotation mark: text was escaped and never put back. A model learns to "
     "write them.",
-    "Replace them by the characters that they stand for, on both sides alike; in texts that are "
-    "HTML they belong.",
+    "Replace them by the characters that they stand for, on both sides alike (--fix entities --out "
+    "OUT); in texts that are HTML they belong.",
     tolerated=0.01,
 )
 LOST_LETTERS = Symptom(

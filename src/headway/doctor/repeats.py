@@ -75,14 +75,16 @@ class RepeatCheck:
         """Take down the marked pairs: all of them if each is heard, else those to be shown."""
         n_marked = np.count_nonzero(marks)
         rows = np.flatnonzero(marks) if self._log.heard else _first(marks, EXAMPLES)
-        twins = {row: int(np.argmax(hashes == hashes[row])) for row in rows[:EXAMPLES].tolist()}
+        values, firsts = np.unique(hashes, return_index=True)
+        of_rows = firsts[np.searchsorted(values, hashes[rows])]
+        twins = dict(zip(rows.tolist(), of_rows.tolist(), strict=True))
         first_rows = set(twins.values())
-        first: dict[int, Pair] = {}
+        first: dict[int, str] = {}
         for row, pair in enumerate(self._again() if n_marked else ()):
             if row in first_rows:
-                first[row] = pair
+                first[row] = pair.origin
             if marks[row]:
-                like = f"as {first[twins[row]].origin}" if row in twins else ""
+                like = f"as {first[twins[row]]}" if row in twins else ""
                 self._log.take(symptom, pair, like)
             if row == rows[-1]:
                 break

@@ -21,15 +21,17 @@ last vectors, logits, and the attention that they give: `decoder.0.cross.weights
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.core.attention import MultiHeadAttention, ReadyMask
 from headway.core.errors import ConfigError
+from headway.core.interfaces import Seq2Seq
 from headway.core.layers import Layer, Residual, Stack
 from headway.nn.attention_weights import AttentionModel
 from headway.nn.positions import PositionedAttention
@@ -109,7 +111,7 @@ def traced(model: nn.Module, source: Sequence[int], fed: Sequence[int]) -> Trace
             elif isinstance(module, Layer):
                 watch_layer(notes, name, module)
         watch_ends(notes, model, rows)
-        logits = model(*rows)
+        logits = _logits(model, rows)
     notes.note("logits", logits)
     if isinstance(model, AttentionModel) and not any(
         name.endswith(".weights") for name in notes.tensors
@@ -118,6 +120,15 @@ def traced(model: nn.Module, source: Sequence[int], fed: Sequence[int]) -> Trace
             for n, weights in enumerate(model.look(*rows).cross):
                 notes.note(f"decoder.{n}.cross.weights", weights)
     return Traced(notes.tensors, logits)
+
+
+def _logits(model: nn.Module, rows: Sequence[Tensor]) -> Tensor:
+    """Those of a model that is called, or that has what training asks for alone."""
+    if type(model).forward is not nn.Module.forward:
+        found: Tensor = model(*rows)
+        return found
+    seq2seq = cast(Seq2Seq, model)
+    return F.linear(seq2seq.features(*rows), seq2seq.output_weight, seq2seq.output_bias)
 
 
 # -- bricks of the Transformer ----------------------------------------------------------------

@@ -197,7 +197,7 @@ def card(run: Run) -> CardWords:
     dropped = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in report.dropped.most_common())
     shares = [f"- of what is seen in a pass: {line}" for line in run.data.mixture()]
     shares = ["", *shares] if shares else []
-    read = f"{report.read:,} pairs read, {report.kept:,} trained on"
+    read = f"{report.read:,} pairs read, {report.kept:,} kept to train on"
     below = "" if data.one_language else below_use(task.valid_sources, hypotheses, task.valid_texts)
     return CardWords(
         title=f"{data.source_language or 'source'} -> {data.target_language or 'target'}",

@@ -13,6 +13,24 @@ DUTCH = "De hond slaapt in de tuin achter het huis en de kat zit op het dak."
 ENGLISH = "The dog sleeps in the garden behind the house and the cat sits on the roof."
 
 
+def test_a_character_of_the_source_that_was_left_is_another_script_and_a_name_is_not() -> None:
+    english, chinese = ({name: 1.0} for name in ("LATIN", "HAN"))
+    left = check_texts("您真是太好了。", "You're very 太.", TrainingStats(scripts=english))
+    assert left["script"].why == "letters of another script: han"
+    named = check_texts("Tom is here.", "Tom在这里。", TrainingStats(scripts=chinese))
+    assert "script" not in named
+
+
+def test_markup_that_was_escaped_is_a_code() -> None:
+    """Not two signs and a word, which a model may take apart."""
+    source = "&lt;b&gt;I am tired&lt;/b&gt;, a &lt; b."
+    for target, odd in (
+        ("&lt;b&gt;我累&lt;/b&gt;，a &lt; b。", False),
+        ("&lt;&gt;我累&lt;&gt;，a &lt; b。", True),
+    ):
+        assert ("code" in check_texts(source, target, TrainingStats())) is odd
+
+
 def test_another_language_of_the_same_script_is_a_sign() -> None:
     held = TrainingStats(languages=("en", "de"))
     found = check_texts(ENGLISH, DUTCH, held)["language"]

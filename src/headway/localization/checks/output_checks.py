@@ -235,7 +235,7 @@ def _script(pair: CheckedPair) -> CheckResult:
     letters = script_counts(pair.written)
     if not known or set(letters) <= known:
         return NOTHING
-    ours = set(words_of(pair.bare))
+    ours = {word for word in words_of(pair.bare) if word < "\u2e80"}  # no name in Chinese stays
     own = " ".join(word for word in _WORD.findall(pair.written) if word.lower() not in ours)
     odd = {name: n for name, n in script_counts(own).items() if name not in known}
     why = f"letters of another script: {', '.join(odd)}".lower()
