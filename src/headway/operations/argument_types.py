@@ -72,7 +72,7 @@ def string(given: Any, name: str) -> str:
 def path(given: Any, name: str) -> Path:
     """The path of a file or folder; raises ArgumentTypeError for anything else."""
     if given == "":
-        raise ArgumentTypeError(f"{name} must name a file or a folder; got ''. Give its name.")
+        raise ArgumentTypeError(f"{name} must be the name of a file or folder; got ''. Give one.")
     if not isinstance(given, (str, Path)):
         in_memory = isinstance(given, (list, tuple, Mapping))
         remedy = "Texts that are in memory are written to a file first." if in_memory else ""
