@@ -86,7 +86,7 @@ class ShardWriter:
             raise DataError(
                 f"a line that cannot be translated is left blank, but {n_blank:,} of the "
                 f"{n_lines:,} lines of shard {self.shard.name} cannot ({line + 1:,}: {why}). "
-                "If it is text of another encoding, convert it: iconv -f GB18030 -t UTF-8"
+                "If it is text of another encoding, convert it: iconv -f ENCODING -t UTF-8"
             )
         self._written.close()
         with self._lock:

@@ -43,7 +43,7 @@ def waiting_lines(stream: BufferedIOBase) -> Iterator[list[str]]:
             except UnicodeDecodeError as error:
                 raise DataError(
                     f"text must be UTF-8; standard input is not (line {number:,}, byte "
-                    f"{error.start + 1}). Please convert it, for example: iconv -f LATIN1 -t UTF-8"
+                    f"{error.start + 1}). Please convert it: iconv -f ENCODING -t UTF-8"
                 ) from None
         for first in range(0, len(texts), LINES_AT_ONCE):
             yield texts[first : first + LINES_AT_ONCE]
