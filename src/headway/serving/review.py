@@ -93,13 +93,12 @@ class Reviews:
             state.flags.pop(n, None)
             if n in state.said and state.said[n] != made.segment:
                 flags = checks.judge(replace(made, segment=state.said[n])).flags
-                lost, why = odd_codes(made.unit.source.text, state.said[n].text, checks.checker.own)
-                if lost and not any(flag.name == "code" for flag in flags):
-                    flags = (
-                        Flag("code", 1.0, why),
-                        *flags,
-                    )  # however many training pairs lack some
-                state.flags[n] = tuple(flags)
+                odd, why = odd_codes(made.unit.source.text, state.said[n].text, checks.checker.own)
+                # however many training pairs lack some
+                more = [Flag("code", 1.0, why)] * (
+                    odd > 0 and "code" not in {f.name for f in flags}
+                )
+                state.flags[n] = (*more, *flags)
 
 
 def _state(document: UploadedDocument) -> ReviewState:
