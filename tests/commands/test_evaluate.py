@@ -357,3 +357,12 @@ def test_systems_that_do_not_fit_together_are_refused(files, capsys, arguments, 
     given = [argument.format(r=reference) for argument in arguments]
     assert evaluate(*given, "--reference", reference) == 2
     assert said in capsys.readouterr().err
+
+
+def test_texts_in_another_language_than_their_files_say_are_warned_of(files, capsys):
+    hypothesis, reference = files("a.txt", GOOD * 2), files("test.zh", REFERENCES * 2)
+    assert evaluate("--hypothesis", hypothesis, "--reference", reference, "--json") == 0
+    err = capsys.readouterr().err
+    for path in (hypothesis, reference):
+        said = f"texts of {path} should be in zh, but 8 of 8 that tell seem to be in Latin letters"
+        assert f"headway: WARNING: {said}\n" in err

@@ -312,6 +312,16 @@ def test_shifted_lines_are_warned_of(tmp_path: Path) -> None:
     assert "belong to the source 1 line(s) after" in said.err
 
 
+def test_sides_that_were_exchanged_are_warned_of(tmp_path: Path) -> None:
+    pairs = [(chinese, english) for english, chinese in generate(60, seed=1)]
+    files = write_pairs(tmp_path, "train", pairs)
+    said = train(files, tmp_path / "run", "--training.max-steps=1")
+    assert said.status == 0, said.err
+    for side, code, other in (("sources", "en", "zh"), ("targets", "zh", "en")):
+        told = f"WARNING: {side} should be in {code}, but .* that tell seem to be in {other}\\."
+        assert re.search(f"{told} Were the two sides exchanged\\?", said.err)
+
+
 def test_the_newest_checkpoint_damaged_is_said_and_the_one_before_gives_the_same(
     everyday_run, tmp_path
 ):

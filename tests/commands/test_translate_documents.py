@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from everyday_run import command
 
-from headway.languages.codes import named_language
+from headway.commands.translate_documents import tell_lines
+from headway.languages.path_languages import named_language
 from headway.localization.formats.file_kinds import NO_TEXT, is_plain_text, keyed, paired
 
 PO = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\nLanguage: {}\\n"\n\n'
@@ -143,3 +145,14 @@ def test_a_memory_alone_is_in_the_languages_of_the_file(folder):
     done = command("translate", "po/good.po", "--memory", "m.tsv")
     assert done.status == 2
     assert "de" in done.err
+
+
+def test_what_most_doubtful_lines_have_in_common_is_said(capsys: pytest.CaptureFixture) -> None:
+    translator = SimpleNamespace(longest=9)
+    alike = dict.fromkeys(range(1, 8), "the source seems to be de, not en")
+    tell_lines(translator, 9, alike | {9: "2 against 3"}, 0, 0)
+    said = "8 of 9 lines look doubtful (1, 2, 3, 4, 5, ..)"
+    why = "of 7 the source seems to be de, not en"
+    assert capsys.readouterr().err == f"{said}: {why}; --json says why\n"
+    tell_lines(translator, 9, {1: "2 against 3", 2: "4 against 5"}, 0, 0)
+    assert "2 of 9 lines look doubtful (1, 2): --json says why" in capsys.readouterr().err

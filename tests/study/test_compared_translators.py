@@ -162,6 +162,16 @@ def test_bleu_of_test_files_is_that_of_evaluate_whatever_their_names(run, tmp_pa
     assert bool(found.notes(found.rows)) == (suffix == "txt")
 
 
+def test_test_files_in_another_language_than_the_run_reads_are_said(run, tmp_path):
+    references, sources = map(list, zip(*generate(10, seed=9), strict=True))
+    files = {"source": [tmp_path / "test.zh"], "reference": [tmp_path / "test.en"]}
+    for [path], lines in zip(files.values(), (sources, references), strict=True):
+        path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    found = entrant(ComparisonRequest(run, files, print, "written"))
+    said = "sources should be in en, but 10 of 10 that tell seem to be in Han letters."
+    assert said in found.notes(found.rows)
+
+
 def test_runs_whose_texts_all_have_tags_are_compared(run, tmp_path):
     shutil.copytree(run, tmp_path / "copy")
     done = command("compare", str(run), str(tmp_path / "copy"), "--json")

@@ -15,6 +15,7 @@ from headway.commands.evaluate_options import (
     given_options,
 )
 from headway.core.errors import ConfigError, DataError
+from headway.languages.detection import heard_otherwise
 
 if TYPE_CHECKING:
     from headway.commands.evaluating import System, TestSet
@@ -128,6 +129,14 @@ def _systems(runs: Sequence[Path], told: EvaluateOptions) -> "tuple[list[System]
                 f"{option} is for what a run translates; got {given!r} without a run."
             )
         systems = _finished(told.hypothesis or [], reference[0], len(references[0]))
+    for texts, paths, language in (
+        *([([sources], [source], of_source)] if sources and source else []),
+        (references, reference, of_target),
+        *([] if runs else [([one.lines for one in systems], told.hypothesis or [], of_target)]),
+    ):
+        for lines, path in zip(texts, paths, strict=True):
+            if sentence := heard_otherwise(f"texts of {path}", lines, language):
+                say(f"headway: WARNING: {sentence}")
     if of_target is None and told.tokenize is None:
         say(
             "headway: the target language is not known: BLEU counts words. If the translations "

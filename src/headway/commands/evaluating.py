@@ -103,7 +103,7 @@ def translated(
         n_cut = sum(translation.n_cut > 0 for translation in found)
         from headway.commands.translate_documents import tell_lines
 
-        tell_lines(translator, len(found), (), n_cut, 0)
+        tell_lines(translator, len(found), {}, n_cut, 0)
         return System(name, [translation.target for translation in found], n_cut)
 
     data = translator.settings.data

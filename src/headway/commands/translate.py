@@ -95,7 +95,7 @@ def translate_lines(
             raise replaced(file)
     collected: list[dict[str, Any]] = []
     n_cut = n_mended = n_lines = 0
-    doubtful: list[int] = []
+    doubtful: dict[int, str] = {}
     with ExitStack() as opened:
         opened.enter_context(only_writer_of_file(told.out, say))
         translator, how = load()
@@ -118,7 +118,7 @@ def translate_lines(
             n_mended += sum(not translation.codes_complete for translation in translations)
             verdicts = list(map(translator.judged, translations))
             odd = {n: one.flags[0].why for n, one in enumerate(verdicts, n_lines + 1) if one.flags}
-            doubtful += odd
+            doubtful |= odd
             n_lines += len(chunk)
             if told.json:
                 from headway.commands.translate_documents import as_json

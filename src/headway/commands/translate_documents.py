@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from glob import has_magic
 from json import dump
 from pathlib import Path
@@ -289,12 +290,16 @@ def interrupted(told: TranslateOptions) -> StoppedError:
 
 
 def tell_lines(
-    translator: "Translator", n_lines: int, doubtful: Sequence[int], n_cut: int, n_mended: int
+    translator: "Translator", n_lines: int, doubtful: Mapping[int, str], n_cut: int, n_mended: int
 ) -> None:
-    """Say how many lines, if any, are doubtful, were too long, or had lost or invented codes."""
+    """Say how many lines, if any, are doubtful, were too long, or had lost or invented codes.
+
+    `doubtful` says why by the number of the line."""
     if doubtful:
-        some = ", ".join(map(str, doubtful[:5])) + ", .." * (len(doubtful) > 5)
-        say(f"{len(doubtful)} of {n_lines} lines look doubtful ({some}): --json says why")
+        some = ", ".join(map(str, [*doubtful][:5])) + ", .." * (len(doubtful) > 5)
+        [(why, n_alike)] = Counter(doubtful.values()).most_common(1)
+        most = f"of {n_alike:,} {why}; " if 2 * n_alike > len(doubtful) else ""
+        say(f"{len(doubtful)} of {n_lines} lines look doubtful ({some}): {most}--json says why")
     if n_cut:
         verb = "was" if n_cut == 1 else "were"
         say(

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from headway.core.errors import ConfigError, DataError, UserError
 from headway.core.lines import shown
-from headway.languages.codes import is_code, suffix_of
+from headway.languages.codes import suffix_of
+from headway.languages.path_languages import is_code
 from headway.localization.formats.file_kinds import FILE_KINDS
 
 NAMED_ONLY = (".tsv", ".csv", ".jsonl", ".json", ".ts", ".xml", ".yml", ".yaml",

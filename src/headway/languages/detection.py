@@ -1,11 +1,13 @@
 """Which of 139 languages a text is in, as py3langid hears it: 5,000 lines a second, offline."""
 
 import threading
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 from headway.languages.codes import base
+from headway.languages.scripts import script_counts, scripts_of_language
 
 Detector = Callable[[str], tuple[str, float]]
 """From a text to a language and the probability of it."""
@@ -49,6 +51,34 @@ def other_language(text: str, wanted: str | None) -> tuple[str, float] | None:
         return None
     heard, probability = detect(text)
     return None if probability < SURE or alike(heard, wanted) else (heard, probability)
+
+
+_SAMPLE, _FEW, _MANY = 500, 5, 0.2
+
+
+def heard_otherwise(what: str, texts: Sequence[str], wanted: str | None) -> str:
+    """A sentence where a fifth of `texts` are in another language than `wanted`, or another script;
+    than most are, if None is wanted. Empty text where they are not, or too few tell.
+
+    It begins with `what` the texts are ("the sources of a.en"); some five hundred are looked at.
+    """
+    texts = texts[:: max(1, len(texts) // _SAMPLE)]
+    heard: Counter[str] = Counter()
+    if wanted is None or is_told(wanted):
+        long = (text for text in texts if len(text.encode()) >= LEAST_BYTES)
+        heard.update(code for code, sure in map(detect, long) if sure >= SURE)
+    expected = wanted or next(iter(heard.most_common(1)), ("",))[0]
+    others = Counter({code: n for code, n in heard.items() if not alike(code, expected)})
+    n_texts, own = heard.total(), scripts_of_language(expected)
+    if own and others.total() < max(_FEW, _MANY * n_texts):  # as far as short texts tell
+        letters = [counts for counts in map(script_counts, texts) if counts.total() > 3]
+        main = (counts.most_common(1)[0][0] for counts in letters if not counts.keys() & {*own})
+        others, n_texts = Counter(f"{name.title()} letters" for name in main), len(letters)
+    if others.total() < max(_FEW, _MANY * n_texts):
+        return ""
+    [(other, n), *_] = others.most_common(1)
+    is_wanted = f"should be in {wanted}" if wanted else f"are in {expected} for the most part"
+    return f"{what} {is_wanted}, but {n:,} of {n_texts:,} that tell seem to be in {other}"
 
 
 @cache

@@ -1,6 +1,7 @@
 """Which script a character is written in, and which scripts a language is written in."""
 
 import unicodedata
+from collections import Counter
 from functools import cache
 from typing import NamedTuple
 
@@ -92,6 +93,17 @@ def _script(character: str) -> str:
     if not words or words[0] in _OF_ANY_SCRIPT:
         return ""
     return _RENAMED.get(words[0], words[0])
+
+
+def script_counts(text: str) -> Counter[str]:
+    """Letters by script."""
+    if text.isascii():
+        n = sum(map(str.isalpha, text))
+        return Counter({"LATIN": n} if n else {})
+    of, names = scripts()
+    codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
+    counts = np.bincount(of[codes], minlength=len(names))
+    return Counter({names[i]: int(n) for i, n in enumerate(counts) if n and names[i]})
 
 
 def scripts_of_language(code: str | None) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from headway.core.hypothesis import DecodingSettings
 from headway.core.search import METHODS
 from headway.corpora.corpus import Corpus, languages
 from headway.corpora.mixing import Use
+from headway.languages.detection import heard_otherwise
 from headway.metrics.corpus_scores import bleu_by_language, chrf_statistics
 from headway.metrics.evaluation import read_to_score
 from headway.operations.shipped import open_folder
@@ -86,6 +87,11 @@ def entrant(request: ComparisonRequest) -> Entrant:
 
     def notes(rows: Rows) -> list[str]:
         found = [UNKNOWN] if any(held.uses[row].target_language is None for row in rows) else []
+        directions = {(use.source_language, use.target_language) for use in held.uses.values()}
+        wanted = directions.pop() if len(directions) == 1 else ()
+        for n, language in enumerate(wanted):
+            if told := heard_otherwise(f"{FILES[n]}s", [row[n] for row in rows], language):
+                found.append(f"{told}.")
         if n := sum(row in held.learned for row in rows):
             found.append(
                 f"{n:,} of the {len(rows):,} sentences were learned from by {request.run}, or its "

@@ -1,5 +1,6 @@
 """Section [data], and what is read by it: from the files that a user names to pairs of ids."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ from headway.core.errors import ConfigError, DataError, refuse_below
 from headway.core.rows import Indices
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
-from headway.corpora.corpus import Corpus, languages
+from headway.corpora.corpus import Corpus, directions, languages
 from headway.corpora.mixing import absolute_pairs_files, parse_pairs_file, refuse_weights
 from headway.corpora.prepared import Prepared, prepare_corpus
 from headway.corpora.settings import DataSettings
+from headway.languages.detection import heard_otherwise
 from headway.localization.terms import NONE
 from headway.operations.shipped import refuse_undecodable
 from headway.runs.settings import Settings, absolute_files
@@ -209,6 +211,8 @@ def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool =
         say(f"  dropped {n:,}: {reason.replace('_', ' ')}")
     for suspicion in () if data.one_language else report.suspicions:
         say(f"WARNING: {suspicion}")
+    for sentence in _in_other_languages(prepared, data):
+        say(f"WARNING: {sentence}. Were the two sides exchanged?")
     refuse_unusable(report, least=1 if few else LEAST_PAIRS)
     if not (prepared.valid_texts or few):
         lost = ", ".join(f"{n:,} {reason}" for reason, n in prepared.valid_report.dropped.items())
@@ -226,6 +230,20 @@ def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool =
     for line in shares:
         say(f"  of what is seen in a pass: {line}")
     return pairs
+
+
+def _in_other_languages(prepared: Prepared, data: TranslationData) -> Iterator[str]:
+    """What is told where a side is in another language than the files say, or in two."""
+    if len({*directions(prepared.corpus).values()}) > 1:
+        return
+    wanted = languages(prepared.corpus, data.source_language, data.target_language)
+    rows = range(0, len(prepared.train), 1 + len(prepared.train) // 500)
+    for n, (side, language) in enumerate(zip(("source", "target"), wanted, strict=True)):
+        learned = prepared.subwords.decode_batch(prepared.train[side][row] for row in rows)
+        held_out = [pair[n] for pair in prepared.valid_texts]
+        told = heard_otherwise(f"{side}s", learned, language)
+        if told := told or heard_otherwise(f"validation {side}s", held_out, language):
+            yield told
 
 
 def sizes(data: Pairs) -> Sizes:

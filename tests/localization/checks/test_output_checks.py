@@ -45,6 +45,17 @@ def test_another_language_of_the_same_script_is_a_sign() -> None:
     assert "language" in [flag.name for flag in flags]
 
 
+def test_a_source_in_another_language_is_the_first_thing_that_is_told() -> None:
+    held = TrainingStats(languages=("en", "de"))
+    copied = Checker(held, Calibration()).look(DUTCH, DUTCH).flags
+    assert copied[0].name == "source_language"
+    assert copied[0].why == "the source seems to be nl, not en"
+    assert "copy" in [flag.name for flag in copied]
+    known = TrainingStats(languages=(None, "de"))
+    for text, of in (("De hond slaapt.", held), (ENGLISH, held), (DUTCH, known)):
+        assert "source_language" not in check_texts(text, GERMAN, of)
+
+
 @pytest.mark.parametrize(
     ("english", "chinese", "agree"),
     [

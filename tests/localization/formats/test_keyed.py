@@ -9,7 +9,8 @@ import pytest
 from headway.core.cleaning import Report
 from headway.core.errors import DataError
 from headway.corpora.corpus import Corpus, languages, read_pairs
-from headway.languages.codes import LanguagePair, named_language
+from headway.languages.codes import LanguagePair
+from headway.languages.path_languages import named_language
 from headway.localization.memory.building import memory_of
 
 

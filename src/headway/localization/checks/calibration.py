@@ -17,6 +17,7 @@ from headway.core.errors import ConfigError
 from headway.localization.checks.output_checks import (
     FEATURES,
     NOT_WRITTEN,
+    SOURCE_LANGUAGE,
     TOO_SHORT,
     UNKNOWN,
     CheckedPair,
@@ -74,6 +75,7 @@ class CheckBaseline:
 LIMITS = {
     "too_short": 4.5, "too_long": 6.0, "sentences": 1.0, "loop": 3.0, "copy": 0.6, "number": 0.0,
     "code": 0.0, "script": 0.2, "language": 0.0,
+    SOURCE_LANGUAGE: 0.0,
 }  # fmt: skip
 """A stronger sign is a flag, where nothing was measured."""
 USUAL = {
@@ -193,7 +195,7 @@ def _predicted(
 
 class Verdict(NamedTuple):
     flags: Sequence[Flag]
-    """The surest first."""
+    """The surest first; before them a source in another language, which is why others are there."""
     confidence: float | None
     """That it is good; None where nobody has measured how far its model is to be trusted."""
 
@@ -232,12 +234,12 @@ class Checker:
                 signs[name] = max(sign, signs.get(name, sign), key=itemgetter(0))
         flags = []
         for name, sign in signs.items():
-            norm = self.norms.get(name, CheckBaseline(0, ()))
+            norm = self.norms.get(name) or USUAL.get(name, CheckBaseline(0, ()))  # of earlier runs
             doubt = norm.confidence(sign.strength, len(pair.ours) or 1)
             if doubt >= RAISED:
                 doubt = round(min(doubt, _MOST_DOUBT.get(name, 1.0)), 4)
                 flags.append(Flag(name, doubt, sign.why))
-        flags.sort(key=lambda flag: -flag.confidence)
+        flags.sort(key=lambda flag: (flag.name != SOURCE_LANGUAGE, -flag.confidence))
         if confidences and flags:
-            confidences.append(1 - flags[0].confidence)
+            confidences.append(1 - max(flag.confidence for flag in flags))
         return Verdict(tuple(flags), min(confidences, default=None))

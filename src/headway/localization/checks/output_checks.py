@@ -14,14 +14,15 @@ from typing import Any, NamedTuple
 
 from headway.languages.detection import other_language
 from headway.languages.numbers import odd_numbers
+from headway.languages.scripts import script_counts
 from headway.languages.sentences import CODE, sentences
-from headway.localization.checks.training_stats import TrainingStats, script_counts
+from headway.localization.checks.training_stats import TrainingStats
 from headway.localization.placeholders.may_hold import may_hold_codes, may_hold_sentences
 from headway.localization.placeholders.own_codes import OwnPattern
 from headway.localization.placeholders.patterns import hidden
 
 TOO_SHORT, TOO_LONG, UNKNOWN = "too_short", "too_long", "unknown_words"
-UNCOVERED, UNSURE = "uncovered", "unsure"
+UNCOVERED, UNSURE, SOURCE_LANGUAGE = "uncovered", "unsure", "source_language"
 
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_HAN}]|[^\W\d_{_HAN}]+(?:['’][^\W\d_{_HAN}]+)*|\d+")
@@ -244,9 +245,12 @@ def _script(pair: CheckedPair) -> CheckResult:
 
 def _language(pair: CheckedPair) -> CheckResult:
     """How surely a text that is long enough is in another language than it should be."""
-    wanted = pair.held.languages[1]
-    if found := other_language(pair.written.replace(CODE, ""), wanted):
-        return CheckResult(round(found[1], 4), f"it seems to be {found[0]}, not {wanted}")
+    return _heard("it", pair.written, pair.held.languages[1])
+
+
+def _heard(what: str, text: str, wanted: str | None) -> CheckResult:
+    if found := other_language(text.replace(CODE, ""), wanted):
+        return CheckResult(round(found[1], 4), f"{what} seems to be {found[0]}, not {wanted}")
     return NOTHING
 
 
@@ -262,6 +266,7 @@ CHECKS: dict[str, Callable[[CheckedPair], CheckResult]] = {
     UNKNOWN: _new,
     "script": _script,
     "language": _language,
+    SOURCE_LANGUAGE: lambda pair: _heard("the source", pair.bare, pair.held.languages[0]),
 }
 OF_TEXTS = tuple(name for name in CHECKS if name != UNKNOWN)
 """Signs that the two texts show."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from headway.core.config import build
 from headway.core.errors import ConfigError, RunError
-from headway.languages.scripts import scripts
+from headway.languages.scripts import script_counts
 from headway.languages.sentences import AtOnce, sentence_ends
 from headway.localization.placeholders.may_hold import may_hold_sentences
 
@@ -126,14 +126,3 @@ def _expansion(pairs: Sequence[tuple[str, str]]) -> Iterable[Expansion]:
         spread = max(middle - low, _LEAST_SPREAD), max(high - middle, _LEAST_SPREAD)
         figures = np.exp([middle, -spread[0], spread[1]]).round(4).tolist()
         yield Expansion(int(part[-1, 0]) - 1, *figures)
-
-
-def script_counts(text: str) -> Counter[str]:
-    """Letters by script."""
-    if text.isascii():
-        n = sum(map(str.isalpha, text))
-        return Counter({"LATIN": n} if n else {})
-    of, names = scripts()
-    codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
-    counts = np.bincount(of[codes], minlength=len(names))
-    return Counter({names[i]: int(n) for i, n in enumerate(counts) if n and names[i]})

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from headway.core.errors import DataError
 from headway.core.lines import check_file
-from headway.languages.codes import named_language
+from headway.languages.path_languages import named_language
 from headway.localization.formats.documents import Document
 from headway.localization.formats.markup import (
     MarkupPiece,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from headway.core.errors import DataError
 from headway.core.lines import open_bytes
-from headway.languages.codes import named_language
+from headway.languages.path_languages import named_language
 from headway.languages.plurals import also_one, forms_of
 from headway.localization.formats.documents import (
     Document,

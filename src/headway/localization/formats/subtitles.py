@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.languages.codes import named_language
+from headway.languages.path_languages import named_language
 from headway.languages.scripts import WIDE
 from headway.localization.formats.documents import Document, KeyedText
 from headway.localization.formats.spans import Decoded, Entry, Lines, of_entries, read_decoded

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from headway.core.errors import ConfigError, DataError
-from headway.languages.codes import is_code
+from headway.languages.path_languages import is_code
 from headway.localization.formats.spans import (
     FORM_NAMES,
     Decoded,
