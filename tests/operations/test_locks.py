@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from headway.operations import locks
-from headway.operations.locks import TakenError, alone, only_writer, only_writer_of_folder
+from headway.operations import locks, turns
+from headway.operations.locks import TakenError, only_writer, only_writer_of_folder
+from headway.operations.turns import alone
 
 HOLD = """
 import sys
 from pathlib import Path
-from headway.operations.locks import alone
+from headway.operations.turns import alone
 with alone(Path(sys.argv[1]), print):
     print("held", flush=True)
     input()
@@ -65,7 +66,7 @@ def test_a_holder_that_is_killed_holds_nothing(tmp_path: Path) -> None:
 
 
 def test_never_two_at_the_same_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "_ASK_AGAIN_S", 0.001)
+    monkeypatch.setattr(turns, "_ASK_AGAIN_S", 0.001)
     inside = 0
     most = 0
 

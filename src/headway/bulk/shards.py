@@ -18,7 +18,8 @@ from headway.core.disk import (
     written_aside,
 )
 from headway.core.errors import ConfigError, DataError
-from headway.operations.locks import TakenError, alone, only_writer
+from headway.operations.locks import TakenError, only_writer
+from headway.operations.turns import alone
 
 _MANY = 10
 _SHARE = 0.1

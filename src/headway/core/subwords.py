@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import SupportsIndex
 
@@ -143,6 +144,11 @@ class Subwords:
     def fingerprint(self) -> str:
         """SHA-256 of the tokenizer file: equal fingerprints give equal ids."""
         return hashlib.sha256(self.serialized.encode("utf-8")).hexdigest()
+
+    @cached_property
+    def characters(self) -> frozenset[str]:
+        """Every character that some piece has; a space is one."""
+        return frozenset(" ").union(*self.pieces(range(len(self))))
 
     def has(self, piece: str) -> bool:
         """Whether this is a piece of the vocabulary, as `pieces` would show it."""

@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 from headway.core.disk import DiskError, checksum, digest, disk_errors, whole_folder
 from headway.core.errors import DataError, UserError
 from headway.corpora.cache_place import silent
-from headway.operations.locks import Say, alone, is_own
+from headway.operations.locks import Say, is_own
+from headway.operations.turns import alone
 
 UNUSED_DAYS = 90.0
 DAY_S = 24 * 3600.0

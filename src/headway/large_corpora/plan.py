@@ -20,7 +20,8 @@ from headway.corpora.corpus import Corpus
 from headway.corpora.pieces import ROW
 from headway.corpora.settings import TranslationText
 from headway.corpora.sharded import NAME
-from headway.operations.locks import Say, alone
+from headway.operations.locks import Say
+from headway.operations.turns import alone
 from headway.translation.pairs import TranslationData, absolute
 
 VERSION = 1

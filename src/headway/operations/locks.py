@@ -15,30 +15,12 @@ from headway.core.errors import ConfigError, UserError
 
 Say = Callable[[str], None]
 
-_ASK_AGAIN_S = 0.2
 _TRIES = 100
 _FAR = 1 << 30  # Windows lets nobody read the byte that is locked
 
 
 class TakenError(UserError):
     """Another process is writing the same."""
-
-
-def alone(path: Path, say: Say) -> AbstractContextManager[None]:
-    """Be the only process in this block for the file `path`; wait for another, and say so.
-
-    A process that is killed leaves the file, but holds nothing. Where the file system knows no
-    locks, that is said, and nobody waits.
-    """
-    told: list[str] = []
-
-    def wait(holder: str) -> None:
-        if not told:
-            say(f"waiting for {holder}, which is doing the same ({path})")
-            told.append(holder)
-        time.sleep(_ASK_AGAIN_S)
-
-    return _locked(path, wait, say)
 
 
 def is_own(status: os.stat_result) -> bool:
@@ -48,13 +30,14 @@ def is_own(status: os.stat_result) -> bool:
 
 
 def only_writer(what: Path, say: Say) -> AbstractContextManager[None]:
-    """The same for the file or folder `what`, but nobody waits for another process.
+    """Be the only process in this block that writes the file or folder `what`; one that is killed
+    holds nothing. Where the file system knows no locks, that is said, and nobody is kept out.
 
     Raises:
         TakenError: another process writes it.
     """
     path = what / ".lock" if what.is_dir() else what.with_name(f".{what.name}.lock")
-    return _locked(path, partial(_refuse, what), say)
+    return locked(path, partial(_refuse, what), say)
 
 
 def _refuse(what: Path, holder: str) -> None:
@@ -78,7 +61,7 @@ def only_writer_of_folder(folder: Path, say: Say) -> Iterator[None]:
             for remaining in reversed(range(_TRIES)):
                 try:
                     folder.mkdir(parents=True, exist_ok=True)
-                    stack.enter_context(_locked(folder / ".lock", partial(_refuse, folder), say))
+                    stack.enter_context(locked(folder / ".lock", partial(_refuse, folder), say))
                     break
                 # Another process just ended, and removed it.
                 except (FileNotFoundError, FileExistsError):
@@ -117,7 +100,7 @@ def only_writer_of_file(out: Path | None, say: Say) -> Iterator[None]:
 
 
 @contextmanager
-def _locked(path: Path, taken: Callable[[str], None], say: Say) -> Iterator[None]:
+def locked(path: Path, taken: Callable[[str], None], say: Say) -> Iterator[None]:
     """Hold the file; `taken` hears who has it, and returns to have it tried again."""
     while not _lock(handle := _opened(path), path, taken, say):
         os.close(handle)

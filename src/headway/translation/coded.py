@@ -1,5 +1,6 @@
 """Translation of texts with codes in them, every one of which arrives."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -30,6 +31,7 @@ from headway.localization.placeholders.segments import Segment
 from headway.localization.placeholders.word_boundaries import at_boundaries
 from headway.translation.capitals import InCapitals
 from headway.translation.detailed import Alternative, Translate, Translation
+from headway.translation.unread_characters import UnreadCharacters
 
 
 class CodedText(NamedTuple):
@@ -140,10 +142,14 @@ class SegmentTranslation(NamedTuple):
 class CodeProcessor:
     """What texts with codes need around a translator of plain text; a `Processor`."""
 
-    def __init__(self, subwords: Subwords, own: OwnCodes, tag: str, *, masks: bool) -> None:
+    def __init__(
+        self, subwords: Subwords, own: OwnCodes, tag: str, unread: UnreadCharacters, *, masks: bool
+    ) -> None:
         """`masks`: the model has learned with placeholders for codes; `own`: what is a code here
-        besides those of every text; `tag`: what the model reads before every text."""
+        besides those of every text; `tag`: what the model reads before every text; `unread`: how
+        it reads characters that it does not know."""
         self.subwords, self.own, self.tag, self.masks = subwords, own, tag, masks
+        self.unread = unread
 
     def __call__(
         self,
@@ -293,7 +299,7 @@ class CodeProcessor:
         translate: Translate,
     ) -> list[SearchedCoded]:
         """Translations of segments without their codes, which are then put back."""
-        plain = [without_codes(segment) for segment in segments]
+        plain = [self._read(without_codes(segment)) for segment in segments]
         sources = [
             CodedText.of(Segment((one.text.rstrip(),)), self.own, masked=False)._replace(
                 refuses_loops=bool(segment.codes)
@@ -313,6 +319,12 @@ class CodeProcessor:
             else answer
             for segment, one, answer in zip(segments, plain, answers, strict=True)
         ]
+
+    def _read(self, plain: Plain) -> Plain:
+        """With the characters that the model reads, and the codes where they were."""
+        from_where = self.unread.places(plain.text)[:-1]
+        moved = [one._replace(at=bisect_left(from_where, one.at)) for one in plain.places]
+        return Plain(self.unread.usual(plain.text), moved)
 
     def _put_back(
         self, segment: Segment, plain: Plain, translation: Translation, candidate: Candidate

@@ -19,7 +19,6 @@ from headway.localization.checks.output_checks import (
     check_model,
     check_texts,
     features,
-    few_words,
 )
 from headway.localization.checks.training_stats import SAMPLE, TrainingStats, measured
 from headway.metrics.corpus_scores import chrf_formula, chrf_statistics
@@ -94,6 +93,8 @@ def _of_training(
     pairs = list(zip(sources, subwords.decode_batch(written), strict=True))
     held = measured(pairs, list(map(len, read)), languages)
     if len(train) >= MANY:
+        from headway.localization.checks.few_words import few_words  # a side room
+
         rows = (train["source"][row].tolist() for row in range(len(train)))
         texts = (_untagged(subwords.decode(row), tags) for row in rows)
         held = replace(held, words=few_words(texts, len(train)))

@@ -1,7 +1,7 @@
 """What stands around a run's model: which processors there are, in which order, and when each is
 entered. A plain text passes two quick tests and enters none."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from headway.translation.coded import CodeProcessor
 from headway.translation.detailed import DetailedTranslator, Processor, Translate, Translation
 from headway.translation.portions import Portions
 from headway.translation.prefixes import PrefixProcessor
+from headway.translation.unread_characters import UnreadCharacters
 
 if TYPE_CHECKING:
     from headway.localization.terms.keeping import Terms
@@ -58,19 +59,22 @@ class RunProcessors:
         ]
 
     def nearest(self, tag: str, terms: "TermProcessor | None") -> list[Processor]:
-        """What stands next to the model: capitals, the tag, then terms, looked for behind it."""
-
-        def in_capitals(
-            texts: Sequence[str], request: SearchRequest, translate: Translate
-        ) -> list[Translation]:
-            if not any(map(str.isupper, texts)):
-                return translate(texts, request)
-            return InCapitals(self.plain.subwords)(texts, request, translate)
-
+        """What stands next to the model: unread characters, capitals, the tag, then terms, looked
+        for behind it."""
+        unread = _where(self._may_be_unread, lambda: self._unread(terms))
+        capitals = _where(str.isupper, lambda: InCapitals(self.plain.subwords))
         with_tag: list[Processor] = [
             lambda texts, request, translate: translate([tagged(t, tag) for t in texts], request)
         ]
-        return [in_capitals, *(with_tag if tag else ()), *([terms] if terms else ())]
+        return [unread, capitals, *(with_tag if tag else ()), *([terms] if terms else ())]
+
+    def _unread(self, terms: "TermProcessor | None") -> UnreadCharacters:
+        return UnreadCharacters(self.plain.subwords, terms.characters if terms else ())
+
+    def _may_be_unread(self, text: str) -> bool:
+        """Whether characters of a text may be read as others: unknown ones, and the rare."""
+        rare = not {*"’\u00a0\u202f"}.isdisjoint(text)
+        return rare or not self.plain.subwords.characters.issuperset(text)
 
     def untouched(self, text: str) -> str | None:
         """A text, cleaned, where nothing stands around its translation if it has no more sub-words
@@ -78,8 +82,12 @@ class RunProcessors:
         if self.own_terms is not None or may_hold_sentences(text):
             return None
         cleaned = clean(text)
-        odd = not cleaned or cleaned.isspace() or cleaned.isupper()
-        return None if odd or self.may_hold_codes(cleaned) or no_text(cleaned) else cleaned
+        odd = cleaned.isspace() or cleaned.isupper() or self._may_be_unread(cleaned)
+        return (
+            None
+            if not cleaned or odd or self.may_hold_codes(cleaned) or no_text(cleaned)
+            else cleaned
+        )
 
     def portions(self) -> Portions:
         """What cuts texts and segments into what the model takes at once."""
@@ -98,7 +106,8 @@ class RunProcessors:
                 or (terms is not None and terms.asks_for(text, start, end))
             )  # fmt: skip
 
-        return CodeProcessor(subwords, OwnCodes(known, self.own_codes), tag, masks=masks)
+        own = OwnCodes(known, self.own_codes)
+        return CodeProcessor(subwords, own, tag, self._unread(terms), masks=masks)
 
     def terms(self, glossary: "Glossaries" = None) -> "TermProcessor | None":
         """What has translations hold the terms of a glossary; of none, those of the run."""
@@ -144,3 +153,10 @@ class RunProcessors:
     def may_hold_codes(self, text: str) -> bool:
         """Whether a text, or what was written, has to be looked at more closely; quick."""
         return may_hold_codes(text) or any(own.stands_in(text) for own in self.own_codes)
+
+
+def _where(needed: Callable[[str], bool], make: Callable[[], Processor]) -> Processor:
+    """A processor that is entered where some text needs it."""
+    return lambda texts, request, translate: (
+        make()(texts, request, translate) if any(map(needed, texts)) else translate(texts, request)
+    )

@@ -59,6 +59,11 @@ class TermProcessor:
         """A tag may stand before the texts: it is a code, in which no terms are looked for."""
         self.plain, self.subwords, self.terms = plain, plain.subwords, terms
 
+    @property
+    def characters(self) -> frozenset[str]:
+        """What the terms are written with."""
+        return frozenset().union(*(term.source for term in self.terms.glossary.terms))
+
     def __call__(
         self, texts: Sequence[str], request: SearchRequest, translate: Translate
     ) -> list[Translation]:

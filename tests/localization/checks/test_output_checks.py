@@ -5,7 +5,13 @@ import pytest
 from headway.localization.checks.calibration import Calibration, Checker
 from headway.localization.checks.code_signs import odd_codes
 from headway.localization.checks.number_words import small_numbers
-from headway.localization.checks.output_checks import check_texts
+from headway.localization.checks.output_checks import (
+    UNKNOWN,
+    CheckResult,
+    ModelEvidence,
+    check_model,
+    check_texts,
+)
 from headway.localization.checks.training_stats import TrainingStats
 
 GERMAN = "Der Hund schläft im Garten hinter dem Haus, und die Katze sitzt auf dem Dach."
@@ -94,3 +100,14 @@ def test_english_and_chinese_numbers_are_compared(english, chinese, agree) -> No
 )
 def test_lost_codes_lone_braces_and_pairs_that_hold_nothing_are_counted(source, target, n):
     assert odd_codes(source, target, ())[0] == n
+
+
+def test_characters_in_bytes_are_a_stronger_sign_than_any_letters() -> None:
+    def found(*tokens: str) -> CheckResult:
+        return check_model(ModelEvidence(tokens, ())).get(UNKNOWN, CheckResult(0.0))
+
+    spelled = found("▁a", "b", "c")
+    unread = found("▁Tom", "▁in", "▁", "<0xC5>", "<0x81>", "<0xC3><0xB3>", "d")
+    assert spelled.strength <= 1 < unread.strength
+    assert unread.why == "characters that it has not learned: Ł ó"
+    assert found("▁Tom", "<0x09>", "▁reads").strength == 0

@@ -28,6 +28,8 @@ _HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_HAN}]|[^\W\d_{_HAN}]+(?:['’][^\W\d_{_HAN}]+)*|\d+")
 _DIGIT = re.compile(r"\d")
 _LETTERS = re.compile(r"[^\W\d_]")
+_BYTE = re.compile("<0x([89A-F][0-9A-F])>")
+_BYTES = re.compile(f"(?:{_BYTE.pattern})+")
 _COVERED = 0.2
 """Attention that a sub-word gets at least, where one gets 1 for each that is written."""
 _LOST = 10
@@ -283,7 +285,13 @@ def _uncovered(reading: ModelEvidence) -> CheckResult:
 
 
 def _spelled(tokens: Sequence[str]) -> CheckResult:
-    """The share of sub-words that are a letter or part of one: words that training did not have."""
+    """The share of sub-words that are a letter or part of one: words that training did not have.
+
+    One more where characters are spelled in bytes: training did not have these."""
+    in_bytes = "".join(token for token in tokens if _BYTES.fullmatch(token.strip(" ▁")))
+    if unread := bytes.fromhex("".join(_BYTE.findall(in_bytes))).decode("utf-8", "ignore"):
+        share = in_bytes.count("<") / len(tokens)
+        return CheckResult(1 + share, f"characters that it has not learned: {' '.join(unread)}")
     spelled = [token.strip() for token in tokens if len(token.strip(" Ġ▁")) <= 1]
     letters = [token for token in spelled if token and (not token.isascii() or token.isalpha())]
     if len(tokens) < 2:
@@ -313,17 +321,3 @@ def features(reading: ModelEvidence, signs: Mapping[str, CheckResult]) -> list[f
 
 def _mean(log_probs: Sequence[float]) -> float:
     return sum(max(value, -20.0) for value in log_probs) / max(len(log_probs), 1)
-
-
-MOST_WORDS, TEXTS_A_WORD = 2_000, 20
-"""So few words, and so many texts for each of them, are known by name."""
-
-
-def few_words(texts: Iterable[str], n_texts: int) -> frozenset[str]:
-    """Every word of the texts, in lower case; none where they are many, or few texts have each."""
-    most, found = min(MOST_WORDS, n_texts // TEXTS_A_WORD), set[str]()
-    for text in texts:
-        found.update(words_of(text))
-        if len(found) > most:
-            return frozenset()
-    return frozenset(found)
