@@ -263,6 +263,7 @@ def test_a_file_in_another_language_is_refused(po, tmp_path):
         (["nowhere.po"], "no such file"),
         (["a.txt", "--overwrite"], "files that are filled in"),
         (["--target-language", "de"], "files that are filled in"),
+        (["a.po", "--target-language", "fr"], "the run's own language"),
         (["bad.po"], "bad.po:1 has"),
     ],
 )

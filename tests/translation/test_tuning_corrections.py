@@ -17,6 +17,7 @@ from headway.core.subwords import Subwords
 from headway.demo import generate
 from headway.localization.checks.output_checks import ModelEvidence
 from headway.runs.settings import Settings
+from headway.runs.task_spec import Say
 from headway.translation import run_data, tuning_corrections, tuning_data
 from headway.translation.measuring import measure
 from headway.translation.replacements import Correction, Replacement
@@ -46,12 +47,12 @@ def fix(tmp_path: Path) -> Path:
     return path
 
 
-def read(parent: Path, fix: Path) -> TunedPairs:
+def read(parent: Path, fix: Path, say: Say = lambda _: None) -> TunedPairs:
     before = RunFolder(parent / "run")
     given = {"pairs": [str(fix)], "old_run": str(before.path), "source": [], "target": []}
     none = {"valid_source": [], "valid_target": [], "valid_size": 0}
     settings = Settings.of(merge(before.settings(), {"data": {**given, **none}}), SPEC)
-    found = tuning_data.read(settings, Subwords.load(before.tokenizer), lambda _: None)
+    found = tuning_data.read(settings, Subwords.load(before.tokenizer), say)
     assert isinstance(found, TunedPairs)
     return found
 
@@ -74,6 +75,33 @@ def test_no_old_pair_gainsays_a_correction_and_what_is_measured_on_is_not_learne
     assert not any("，" in found.prepared.valid_texts[i][1] for i in others)
     assert found.prepared.weights is not None
     assert len(found.prepared.weights) == len(train_)
+
+
+def test_corrections_with_a_tag_are_corrections_as_well(parent, fix):
+    """They are looked up, and their words weighed, without it."""
+    pairs = {"source": [], "target": [], "valid_source": [], "valid_target": [], "valid_size": 0}
+    before = RunFolder(parent / "run")
+    found = []
+    for name in (str(fix), f"{fix}:tag=acme"):
+        given = {"data": {**pairs, "pairs": [name], "old_run": str(before.path)}}
+        settings = Settings.of(merge(before.settings(), given), SPEC)
+        subwords = Subwords.load(before.tokenizer)
+        whole = tuning_data.pairs.read(settings, subwords, lambda _: None, few=True)
+        found.append(tuning_corrections.reviewed(whole, before.path))
+    plain, with_tag = found
+    assert len(plain) == 15
+    assert len(with_tag) > 10  # some are too long with a tag that is spelled in letters
+    assert {*with_tag} < {*plain}
+
+
+def test_a_table_of_which_nothing_was_changed_is_said_to_be_no_review(parent, tmp_path):
+    same = tmp_path / "same.tsv"
+    rows = [("source", "target", "before"), *((s, t, t) for s, t in generate(20, seed=99))]
+    same.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    said: list[str] = []
+    read(parent, same, said.append)
+    assert any(line.startswith("no corrections are learned") for line in said)
+    assert not any(line.startswith("0 pairs") for line in said)
 
 
 def test_a_table_without_what_stood_there_before_is_compared_with_what_the_parent_writes(

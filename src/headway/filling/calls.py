@@ -14,6 +14,8 @@ from headway.filling.files import Call, FillOptions, Outcomes, fill_files
 from headway.filling.report import FileReport
 from headway.filling.steps import FlowOptions, Ready, filler
 from headway.languages.codes import LanguagePair
+from headway.languages.detection import alike
+from headway.languages.path_languages import is_code
 from headway.operations.argument_types import path, paths, table
 from headway.operations.locks import Say
 from headway.operations.shipped import open_folder
@@ -128,9 +130,17 @@ def called(
 
 
 def languages_of(run: Path, given: LanguagePair) -> LanguagePair:
-    """Those of a run, but for what is given."""
+    """Those of a run, in the codes that are given.
+
+    Raises ConfigError where another language is given than the run's.
+    """
     settings = open_folder(run).settings().get("data", {})
-    return LanguagePair(
-        given.source_language or settings.get("source_language"),
-        given.target_language or settings.get("target_language"),
-    )
+    own = LanguagePair(settings.get("source_language"), settings.get("target_language"))
+    for side, code, known in zip(LanguagePair._fields, given, own, strict=True):
+        if code and known and is_code(known) and not alike(code, known):
+            raise ConfigError(
+                f"--{side.replace('_', '-')} names the run's own language as files write it (pt-BR "
+                f"for pt); {run} translates {own.source_language} into {own.target_language}; got "
+                f"{code}. Take another run, or leave it out."
+            )
+    return LanguagePair(*(code or known for code, known in zip(given, own, strict=True)))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headway.core.rows import SIDES, Indices
+from headway.corpora.mixing import untagged
 from headway.languages.scripts import UNSPACED_SCRIPTS
 from headway.localization.checks.calibration import Calibration, CheckBaseline, fitted
 from headway.localization.checks.output_checks import (
@@ -89,14 +90,14 @@ def _of_training(
     train, subwords = data.prepared.train, data.vocabulary
     sample = np.unique(np.linspace(0, len(train) - 1, min(SAMPLE, len(train))).astype(int))
     read, written = ([train[side][int(i)].tolist() for i in sample] for side in SIDES)
-    sources = [_untagged(text, tags) for text in subwords.decode_batch(read)]
+    sources = [untagged(text, tags) for text in subwords.decode_batch(read)]
     pairs = list(zip(sources, subwords.decode_batch(written), strict=True))
     held = measured(pairs, list(map(len, read)), languages)
     if len(train) >= MANY:
         from headway.localization.checks.few_words import few_words  # a side room
 
         rows = (train["source"][row].tolist() for row in range(len(train)))
-        texts = (_untagged(subwords.decode(row), tags) for row in rows)
+        texts = (untagged(subwords.decode(row), tags) for row in rows)
         held = replace(held, words=few_words(texts, len(train)))
     strengths: dict[str, list[float]] = {name: [] for name in (*OF_TEXTS, UNKNOWN)}
     for ids, (source, target) in zip(read, pairs, strict=True):
@@ -105,10 +106,6 @@ def _of_training(
         for name, found in strengths.items():
             found.append(signs[name].strength if name in signs else 0.0)
     return held, {name: CheckBaseline.of(found) for name, found in strengths.items()}
-
-
-def _untagged(text: str, tags: Sequence[str]) -> str:
-    return next((text[len(tag) + 3 :] for tag in tags if text.startswith(f"<{tag}> ")), text)
 
 
 def below_use(sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[str]) -> str:

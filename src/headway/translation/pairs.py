@@ -226,7 +226,8 @@ def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool =
         say(f"the terms of {names} are kept in the run: translate uses them (--glossary none)")
     shares = pairs.mixture()
     files = f", from {', '.join(mixture.valid_files(prepared))}" if shares else ""
-    say(f"{len(prepared.valid_texts):,} pairs for validation{files}")
+    if prepared.valid_texts:
+        say(f"{len(prepared.valid_texts):,} pairs for validation{files}")
     for line in shares:
         say(f"  of what is seen in a pass: {line}")
     return pairs

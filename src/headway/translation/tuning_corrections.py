@@ -20,6 +20,8 @@ from headway.core.interfaces import StepDecoder
 from headway.core.rows import SIDES, Indices
 from headway.corpora.in_memory import PairRows
 from headway.corpora.joined import AmendedRows
+from headway.corpora.mixing import untagged
+from headway.localization.formats.tables import before_of
 from headway.localization.memory.words import pieces
 from headway.runs.loading import open_run
 from headway.tasks import task_spec
@@ -45,15 +47,17 @@ def reviewed(new: Pairs, run: Path) -> list[Correction]:
     That is in the third column of a table, as `headway corrections` writes it; else it is what the
     parent makes of the source.
     """
-    from headway.localization.formats.tables import before_of
-
     train, subwords = new.prepared.train, new.vocabulary
     if not 0 < len(train) <= MOST_REVIEWED:
         return []
     rows = range(len(train))
     pairs = zip(*(_texts(train, side, rows, subwords) for side in SIDES), strict=True)
+    tags = {part.use.tag for part in new.prepared.corpus.parts if part.use.tag}
     told = before_of(new.prepared.corpus.pairs)
-    found = [Correction(one, other, told.get((one, other), "")) for one, other in pairs]
+    found = [
+        Correction(one, other, told.get((one, other), ""))
+        for one, other in ((untagged(source, tags), target) for source, target in pairs)
+    ]
     asked = [row for row in rows if not found[row].before]
     for row, text in zip(asked, written_by(run, [train["source"][r] for r in asked]), strict=True):
         found[row] = found[row]._replace(before=text)

@@ -18,6 +18,7 @@ from headway.corpora.in_memory import PairRows
 from headway.corpora.joined import JoinedRows, some_rows, texts_of, without
 from headway.corpora.prepared import Prepared, prepare_corpus
 from headway.corpora.weighted import RowWeights
+from headway.localization.formats.tables import before_of
 from headway.runs.parent import tuned_rate
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
@@ -127,6 +128,11 @@ def read(settings: Settings, vocabulary: Subwords | None, say: Say) -> Pairs:
     if are_few(settings.data, MOST_REVIEWED):
         whole = pairs.read(settings, vocabulary, lambda _: None, few=True)
         found = reviewed(whole, Path(settings.data.old_run))
+        if not found and before_of(settings.data.corpus().pairs):
+            say(
+                "no corrections are learned: fewer than half of the texts are like those in their "
+                "column 'before', or none differs from it"
+            )
     new = pairs.read(settings, vocabulary, say, few=few or bool(found))
     learned = not new.prepared.valid_texts
     if learned:
