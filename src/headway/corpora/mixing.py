@@ -87,11 +87,6 @@ def tagged(text: str, tag: str) -> str:
     return f"<{tag}> {text}" if tag and text.strip() else text
 
 
-def untagged(text: str, tags: Iterable[str]) -> str:
-    """Without the tag that stands before it, if it is one of these."""
-    return next((text[len(tag) + 3 :] for tag in tags if text.startswith(f"<{tag}> ")), text)
-
-
 def tags_read(uses: Iterable[Use], before: Sequence[str] = ()) -> tuple[str, ...]:
     """Every tag that a model reads, after those `before`; empty text stands for untagged text.
 

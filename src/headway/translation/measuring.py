@@ -1,14 +1,13 @@
 """At the end of a training: what it held, how far its translations are to be trusted, and whether
 they are of any use, which needs no model and no magic score."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from headway.core.rows import SIDES, Indices
-from headway.corpora.mixing import untagged
 from headway.languages.scripts import UNSPACED_SCRIPTS
 from headway.localization.checks.calibration import Calibration, CheckBaseline, fitted
 from headway.localization.checks.output_checks import (
@@ -106,6 +105,11 @@ def _of_training(
         for name, found in strengths.items():
             found.append(signs[name].strength if name in signs else 0.0)
     return held, {name: CheckBaseline.of(found) for name, found in strengths.items()}
+
+
+def untagged(text: str, tags: Iterable[str]) -> str:
+    """Without the tag that stands before it, if it is one of these."""
+    return next((text[len(tag) + 3 :] for tag in tags if text.startswith(f"<{tag}> ")), text)
 
 
 def below_use(sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[str]) -> str:

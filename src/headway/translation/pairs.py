@@ -206,7 +206,9 @@ def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool =
         say=say,
     )
     report = prepared.report
-    say(f"read {report.read:,} pairs, kept {report.kept:,} for training")
+    way = languages(prepared.corpus)
+    named = f" ({way[0]} into {way[1]})" if all(way) else ""
+    say(f"read {report.read:,} pairs{named}, kept {report.kept:,} for training")
     for reason, n in report.dropped.most_common():
         say(f"  dropped {n:,}: {reason.replace('_', ' ')}")
     for suspicion in () if data.one_language else report.suspicions:

@@ -20,12 +20,11 @@ from headway.core.interfaces import StepDecoder
 from headway.core.rows import SIDES, Indices
 from headway.corpora.in_memory import PairRows
 from headway.corpora.joined import AmendedRows
-from headway.corpora.mixing import untagged
-from headway.localization.formats.tables import before_of
 from headway.localization.memory.words import pieces
 from headway.runs.loading import open_run
 from headway.tasks import task_spec
 from headway.translation.decoding import decode_anew
+from headway.translation.measuring import untagged
 from headway.translation.pairs import Pairs
 from headway.translation.replacements import Correction, Replacement, learned, replaced
 
@@ -47,6 +46,8 @@ def reviewed(new: Pairs, run: Path) -> list[Correction]:
     That is in the third column of a table, as `headway corrections` writes it; else it is what the
     parent makes of the source.
     """
+    from headway.localization.formats.tables import before_of
+
     train, subwords = new.prepared.train, new.vocabulary
     if not 0 < len(train) <= MOST_REVIEWED:
         return []

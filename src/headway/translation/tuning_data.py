@@ -18,7 +18,6 @@ from headway.corpora.in_memory import PairRows
 from headway.corpora.joined import JoinedRows, some_rows, texts_of, without
 from headway.corpora.prepared import Prepared, prepare_corpus
 from headway.corpora.weighted import RowWeights
-from headway.localization.formats.tables import before_of
 from headway.runs.parent import tuned_rate
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
@@ -126,6 +125,8 @@ def read(settings: Settings, vocabulary: Subwords | None, say: Say) -> Pairs:
     """
     few, found = are_few(settings.data), list[Correction]()
     if are_few(settings.data, MOST_REVIEWED):
+        from headway.localization.formats.tables import before_of
+
         whole = pairs.read(settings, vocabulary, lambda _: None, few=True)
         found = reviewed(whole, Path(settings.data.old_run))
         if not found and before_of(settings.data.corpus().pairs):

@@ -80,6 +80,37 @@ def test_only_codes_of_languages_in_one_case_are_a_header(tmp_path, first, is_he
     assert len(pairs) == 2 - is_header
 
 
+@pytest.mark.parametrize(
+    ("first", "source", "target", "taken"),
+    [
+        ("en,de,fr", None, None, (0, 1)),
+        ("en,de,fr", "en", None, (0, 1)),
+        ("en,de,fr", None, "fr", (0, 2)),
+        ("en,de,fr", "fr", "en", (2, 0)),
+        ("id,en-US,de-DE,fr-FR", None, None, (1, 2)),
+        ("id,en-US,de-DE,fr-FR", "de", "fr", (2, 3)),
+        ("zh-Hans,note,en,de", "en", None, (2, 0)),
+    ],
+)
+def test_of_many_languages_those_asked_for_are_taken_else_the_first(
+    tmp_path, first, source, target, taken
+) -> None:
+    path = tmp_path / "a.csv"
+    codes = first.split(",")
+    path.write_text(f"{first}\n{','.join(f'in {code}' for code in codes)}\n", encoding="utf-8")
+    corpus = Corpus(source_language=source, target_language=target)
+    [pair] = read_csv(path, corpus, Report())
+    assert (pair.source, pair.target) == tuple(f"in {codes[n]}" for n in taken)
+    assert csv_languages(path, corpus) == tuple(codes[n] for n in taken)
+
+
+def test_a_language_that_no_column_has_is_refused(tmp_path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("en,de,fr\na,b,c\n", encoding="utf-8")
+    with pytest.raises(DataError, match="are in en, de, fr; zh was asked for"):
+        list(read_csv(path, Corpus(target_language="zh"), Report()))
+
+
 def test_a_quote_that_is_never_closed_is_refused(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('a,b\n"c,d\n')

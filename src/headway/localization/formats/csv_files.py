@@ -11,6 +11,7 @@ from headway.core.cleaning import Pair, Report
 from headway.core.errors import DataError
 from headway.core.lines import shown
 from headway.languages.codes import LanguagePair, Languages, is_language, same_language
+from headway.languages.path_languages import is_code
 from headway.localization.formats.documents import Document
 from headway.localization.formats.spans import Decoded, Entry, Lines, of_entries, read_decoded
 from headway.localization.formats.units import Width
@@ -158,6 +159,10 @@ def _sign(text: str) -> str:
     return _SIGNS[-max(scores)[2]] if scores else ","
 
 
+class _OtherLanguagesError(ValueError):
+    """A language that no column has, and those that there are."""
+
+
 class _OpenQuoteError(ValueError):
     pass
 
@@ -202,7 +207,15 @@ def _table(decoded: Decoded, languages: Languages, sign: str = "") -> tuple[list
             f"a quote at the beginning of a cell is closed again; {decoded.path}:{error} has one "
             'that is not. Close it, or write two ("") for one that belongs to the text.'
         ) from None
-    return rows, _columns([cell.text for cell in rows[0].cells], languages) if rows else _Columns()
+    try:
+        first = [cell.text for cell in rows[0].cells] if rows else []
+        return rows, _columns(first, languages)
+    except _OtherLanguagesError as error:
+        wanted, known = error.args
+        raise DataError(
+            f"the columns of {decoded.path} are in {', '.join(known)}; {wanted} was asked for. "
+            "Name one of them with --source-language or --target-language."
+        ) from None
 
 
 def _columns(first: Sequence[str], languages: Languages) -> _Columns:
@@ -218,7 +231,13 @@ def _columns(first: Sequence[str], languages: Languages) -> _Columns:
         known = _REMARKS | _KEYS | _WIDTHS
         codes = [n for n in codes if names[n] not in known and _CODE.fullmatch(first[n].strip())]
         others = [n for n in codes if n not in sides]
-        if -1 in sides and (len(others) < sides.count(-1) or len(codes) != 2):
+        if len(codes) > 2 and all(is_code(first[n].strip()) for n in codes):
+            lacking = [w for w, n in zip(wanted, sides, strict=True) if w and n < 0]
+            if lacking:
+                raise _OtherLanguagesError(lacking[0], [first[n].strip() for n in codes])
+        elif -1 in sides and len(codes) != 2:
+            return _Columns()
+        if len(others) < sides.count(-1):
             return _Columns()
         source, target = (n if n >= 0 else others.pop(0) for n in sides)
         said = first[source].strip(), first[target].strip()
