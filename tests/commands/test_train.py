@@ -312,6 +312,17 @@ def test_shifted_lines_are_warned_of(tmp_path: Path) -> None:
     assert "belong to the source 1 line(s) after" in said.err
 
 
+def test_where_there_is_nothing_to_go_on_with_that_is_said(tmp_path: Path) -> None:
+    said = train(
+        write_pairs(tmp_path, "train", generate(60, seed=1)),
+        tmp_path / "run",
+        "--training.max-steps=1",
+        "--resume",
+    )
+    assert said.status == 0, said.err
+    assert f"there is no run in {tmp_path / 'run'} to go on with: one begins" in said.err
+
+
 def test_sides_that_were_exchanged_are_warned_of(tmp_path: Path) -> None:
     pairs = [(chinese, english) for english, chinese in generate(60, seed=1)]
     files = write_pairs(tmp_path, "train", pairs)

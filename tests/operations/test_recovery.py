@@ -22,7 +22,8 @@ from torch import Tensor, nn
 from headway.core import checkpoint
 from headway.core.disk import DiskError
 from headway.core.dropout import Dropout
-from headway.core.errors import HeadwayError, RunError, StoppedError, out_of_memory
+from headway.core.errors import HeadwayError, RunError, StoppedError
+from headway.core.out_of_reach import out_of_memory
 from headway.core.run_folder import RunFolder
 from headway.core.trainer import Progress, Trainer
 from headway.core.training_interfaces import Batch, TaskState, Validation

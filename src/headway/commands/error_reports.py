@@ -9,7 +9,8 @@ import traceback
 from pathlib import Path
 from typing import TextIO
 
-from headway.core.errors import CONTROLS, out_of_memory
+from headway.core.errors import CONTROLS
+from headway.core.out_of_reach import out_of_memory
 from headway.operations.streams import let_go
 
 OURS = {errno.EBADF, errno.EFAULT, errno.ENOTSOCK}

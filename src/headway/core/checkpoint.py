@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from headway.core.disk import checksum, digest, refuse_large, whole_folder, write_text
-from headway.core.errors import OutOfReachError, RunError, refuse_out_of_reach
+from headway.core.errors import OutOfReachError, RunError
+from headway.core.out_of_reach import refuse_out_of_reach
 from headway.core.tensor_files import load_tensors, opened_tensors, save_tensors, shapes
 
 WEIGHTS, RESUME, STATE = "weights.safetensors", "resume.safetensors", "state.json"

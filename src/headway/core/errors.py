@@ -1,21 +1,12 @@
 """The errors that a user may see. Each message says the rule, what was given, and the remedy."""
 
-import errno
 import shlex
 from collections.abc import Mapping
-from pathlib import Path
 
 CONTROLS = {i: f"\\x{i:02x}" for i in (*range(9), *range(11, 32), *range(127, 160))} | {
     i: f"\\u{i:04x}" for i in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 }
 """How what steers a terminal, or turns the direction of a text, is shown in what is said."""
-
-_ANOTHER_KIND = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.EINVAL, errno.EFBIG)
-"""It is gone, or something else is in its place: that is damage."""
-NO_MEMORY = (
-    "can't allocate memory", "not enough memory", "out of memory", "CUBLAS_STATUS_ALLOC_FAILED"
-)  # fmt: skip
-"""In the words of torch's allocators, which raise a RuntimeError."""
 
 
 class HeadwayError(Exception):
@@ -71,26 +62,6 @@ def refuse_beyond(settings: object, limits: Mapping[str, int | float], *, above:
             raise ConfigError(
                 f"{above}{name} must be at most {most:,}; got {value}. Give a smaller number."
             )
-
-
-def refuse_out_of_reach(path: Path, error: BaseException) -> None:
-    """Raise OutOfReachError where an error while `path` was read is about permissions, a disk or
-    memory."""
-    refused = isinstance(error, OSError) and error.errno not in _ANOTHER_KIND
-    if refused or out_of_memory(error):
-        named = getattr(error, "filename", None) or path
-        why = getattr(error, "strerror", None) or error
-        raise OutOfReachError(
-            f"what may be whole is not given up; {named} cannot be read just now ({why}). See to "
-            "its permissions, its disk or the memory, then run the same command again."
-        ) from error
-
-
-def out_of_memory(error: BaseException) -> bool:
-    """Whether Python, torch or a GPU had no memory left for what was asked."""
-    if isinstance(error, RuntimeError) and any(words in str(error) for words in NO_MEMORY):
-        return True
-    return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
 
 
 def command(verb: str, *words: object) -> str:

@@ -16,7 +16,8 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from headway.core.disk import refuse_large, written_aside
-from headway.core.errors import RunError, command, refuse_out_of_reach
+from headway.core.errors import RunError, command
+from headway.core.out_of_reach import refuse_out_of_reach
 
 NAMES = {
     torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",

@@ -14,8 +14,9 @@ from headway.core import checkpoint
 from headway.core.checkpoint import MALFORMED, Checkpoint, read_newest
 from headway.core.disk import DiskError, refuse_full
 from headway.core.dropout import set_dropout
-from headway.core.errors import HeadwayError, RunError, UserError, refuse_out_of_reach
+from headway.core.errors import HeadwayError, RunError, UserError
 from headway.core.optimizer import FlatAdam, load_weights
+from headway.core.out_of_reach import refuse_out_of_reach
 from headway.core.run_folder import RunFolder
 from headway.core.schedules import DECAYING
 from headway.core.tensor_files import save_tensors

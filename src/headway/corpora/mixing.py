@@ -116,7 +116,8 @@ def chosen_tag(asked: str | None, known: Sequence[str]) -> str:
         return ""
     if len(known) > 1 or asked is not None:
         raise ConfigError(
-            f"this model has read no text without a tag: it must be told which. Its tags: {names}."
+            f"this model has read no text without a tag: it must be told which. Its tags: {names}. "
+            f"Add --tag {known[0]}, or another of them."
         )
     return known[0]
 

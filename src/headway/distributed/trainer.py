@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from headway.core.checkpoint import Checkpoint
-from headway.core.errors import HeadwayError, out_of_memory
+from headway.core.errors import HeadwayError
+from headway.core.out_of_reach import out_of_memory
 from headway.core.trainer import AnyTask, Result, Trainer, split
 from headway.core.training_interfaces import (
     ALONE,

@@ -21,7 +21,8 @@ from typing import Any, NoReturn, TypeVar
 from torch.distributed import Store
 
 from headway.core import checkpoint
-from headway.core.errors import CONTROLS, ConfigError, HeadwayError, StoppedError, out_of_memory
+from headway.core.errors import CONTROLS, ConfigError, HeadwayError, StoppedError
+from headway.core.out_of_reach import out_of_memory
 from headway.core.run_folder import RunFolder
 
 Method = TypeVar("Method", bound=Callable[..., Any])

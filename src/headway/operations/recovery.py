@@ -15,8 +15,9 @@ import torch
 
 from headway.core import checkpoint
 from headway.core.disk import DiskError, disk_errors, free_bytes
-from headway.core.errors import HeadwayError, RunError, StoppedError, command, out_of_memory
+from headway.core.errors import HeadwayError, RunError, StoppedError, command
 from headway.core.optimizer import saved_tensors
+from headway.core.out_of_reach import out_of_memory
 from headway.core.tensor_files import load_tensors
 from headway.core.trainer import NotFiniteError, Trainer, split
 

@@ -36,6 +36,8 @@ def train(spec: TaskSpec, request: Request, say: Say) -> RunFolder:
         if request.resume and request.folder.config.exists():
             run = stopped_run(spec, request, say)
             return finish(run, again=True) if run else request.folder
+        if request.resume:
+            say(f"there is no run in {request.folder.path} to go on with: one begins")
         request.folder.refuse_taken()
         return finish(begun_run(spec, request, say), again=False)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,17 @@ def mixture(prepared: Prepared) -> list[str]:
 def tags_seen(prepared: Prepared, before: Sequence[str]) -> tuple[str, ...]:
     """`tags_read` of the files that have a pair left: the model learns no other tag."""
     return tags_read((share.use for share in shares(prepared) if share.n_pairs), before)
+
+
+def most_seen(data: Any, settings: Any) -> tuple[str, str | None, str | None]:
+    """The tag that most of what a run learned from has, and the languages of its file."""
+    tagged = [one for one in data.record()["mixture"] if one["tag"]]
+    if not tagged:  # the parent's
+        return [*filter(None, settings.tags)][-1], None, None
+    most = max(tagged, key=itemgetter("share"))
+    known = directions(data.prepared.corpus).get(most["file"], (None, None))
+    source, target = settings.source_language, settings.target_language
+    return most["tag"], known[0] or source, known[1] or target
 
 
 def valid_files(prepared: Prepared) -> list[str]:

@@ -234,13 +234,16 @@ text will be lower."""
 def next_commands(run: Run) -> list[str]:
     """What the owner of a new model may want to do with it."""
     place, data = shlex.quote(str(run.folder.path)), run.settings.data
-    suffix = f".{data.source_language}" if data.source_language else ".txt"
-    other = f".{data.target_language}" if data.target_language else ".txt"
-    tag = f" --tag {[tag for tag in data.tags if tag][-1]}" if data.tags else ""
+    source, target, tag = data.source_language, data.target_language, ""
+    if any(data.tags):
+        name, source, target = mixture.most_seen(run.data, data)
+        tag = f" --tag {name}"
+    suffix, other = (f".{language or 'txt'}" for language in (source, target))
+    out, reference = ("FILE", "TEST") if suffix != other else ("TRANSLATION", "REFERENCE")
     return [
         f"echo 'a sentence' | headway translate {place}{tag}",
-        f"headway translate {place} FILE{suffix} --out FILE{other}{tag}",
-        f"headway evaluate {place} --source TEST{suffix} --reference TEST{other}{tag}",
+        f"headway translate {place} FILE{suffix} --out {out}{other}{tag}",
+        f"headway evaluate {place} --source TEST{suffix} --reference {reference}{other}{tag}",
     ]
 
 

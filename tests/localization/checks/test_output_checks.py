@@ -111,3 +111,18 @@ def test_characters_in_bytes_are_a_stronger_sign_than_any_letters() -> None:
     assert spelled.strength <= 1 < unread.strength
     assert unread.why == "characters that it has not learned: Ł ó"
     assert found("▁Tom", "<0x09>", "▁reads").strength == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "loops"),
+    [
+        ("Ein Terrier.", "A Terrerrerrerrerrerrerr of a grass.", True),
+        ("A dog runs.", "Ein Diiiiiii rennt.", True),
+        ("Sooooo good!", "Sooooo gut!", False),
+        ("Hahahaha!", "Hahahaha!", False),
+        ("By ship.", "Schifffahrt.", False),
+        ("The Mississippi.", "Der Mississippi.", False),
+    ],
+)
+def test_a_part_of_a_word_again_and_again_is_a_loop(source, target, loops) -> None:
+    assert ("loop" in check_texts(source, target, TrainingStats())) is loops

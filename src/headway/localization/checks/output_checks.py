@@ -28,6 +28,8 @@ _HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_HAN}]|[^\W\d_{_HAN}]+(?:['’][^\W\d_{_HAN}]+)*|\d+")
 _DIGIT = re.compile(r"\d")
 _LETTERS = re.compile(r"[^\W\d_]")
+_STAMMER = re.compile(r"([^\W\d_]{1,6}?)\1{3,}")
+"""A part of a word four times: `Terrerrerrerrer`."""
 _BYTE = re.compile("<0x([89A-F][0-9A-F])>")
 _BYTES = re.compile(f"(?:{_BYTE.pattern})+")
 _COVERED = 0.2
@@ -148,8 +150,12 @@ def words_of(text: str) -> list[str]:
 
 
 def _loop(pair: CheckedPair) -> CheckResult:
-    """Words again and again in a sentence, or sentences in a text, beyond the source's."""
-    source, target = ([tuple(words_of(s)) for s in side] for side in (pair.ours, pair.theirs))
+    """Words, or parts of them, again and again in a sentence, or sentences in a text, beyond the
+    source's."""
+    source, target = (
+        [tuple(words_of(_STAMMER.sub(_apart, text))) for text in side]
+        for side in (pair.ours, pair.theirs)
+    )
     n, what = max(map(repeated, target), default=(0, ""))
     n = 0 if n == 1 else n  # one word twice is usual: 妹妹, "that that"
     n -= max((repeated(sentence)[0] for sentence in source), default=0)
@@ -158,6 +164,10 @@ def _loop(pair: CheckedPair) -> CheckResult:
     if more > 0 and (often := max(again, key=lambda words: (again[words] - 1) * len(words))):
         n, what = max((n, what), (more * len(often), " ".join(often)))
     return CheckResult(float(max(0, n)), f"again and again: {what}")
+
+
+def _apart(found: re.Match[str]) -> str:
+    return f" {found[1]}" * (len(found[0]) // len(found[1])) + " "
 
 
 def repeated(words: Sequence[str]) -> tuple[int, str]:
