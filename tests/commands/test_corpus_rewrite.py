@@ -2,6 +2,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from everyday_run import command
 
 from headway.cli import main
 from headway.commands.corpus_rewrite import droppable
@@ -89,6 +90,28 @@ def test_texts_are_mended_and_every_other_byte_stays(name: str, tmp_path: Path) 
     source.write_bytes(gzip.compress(write(ROWS).encode()))
     assert prepare("--pairs", str(source), *FIX, "--out", str(out)) == 0
     assert out.read_bytes() == write(mended(name, ROWS)).encode()
+    log = (tmp_path / f"new-{name}.changes.tsv").read_text(encoding="utf-8").split("\n")[1:-1]
+    changes = [line.split("\t")[4:8] for line in log]
+    assert changes
+    for *before, source, target in changes:
+        assert before != [source, target], "what was changed can be seen"
+
+
+def test_a_unit_of_several_languages_that_is_dropped_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "m.tmx"
+    texts = [*PAIRS[:30], ("Same here.", "Same here.")]
+    units = "".join(
+        f'<tu><tuv xml:lang="en"><seg>{one}</seg></tuv><tuv xml:lang="zh"><seg>{other}</seg></tuv>'
+        f'<tuv xml:lang="fr"><seg>x{n}</seg></tuv></tu>\n'
+        for n, (one, other) in enumerate(texts)
+    )
+    path.write_text(f'<tmx version="1.4"><body>{units}</body></tmx>', encoding="utf-8")
+    of = ("--source-language", "en", "--target-language", "zh")
+    done = command(
+        "prepare", "--pairs", str(path), *of, "--drop", "copy", "--out", str(tmp_path / "n.tmx")
+    )
+    assert done.status == 0, done.err
+    assert "1 of the dropped had other languages, which went too" in done.err
 
 
 def test_two_text_files_and_several_go_to_a_folder(tmp_path: Path) -> None:

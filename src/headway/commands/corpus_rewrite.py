@@ -136,6 +136,8 @@ class CorpusRewrite:
         for what, counts in (("dropped", changes.n_dropped), ("fixed", changes.n_fixed)):
             told = ", ".join(f"{n:,} {kind}" for kind, n in counts.most_common()) or "nothing"
             say(f"{what}: {told}")
+        if changes.n_multilingual:
+            say(f"  {changes.n_multilingual:,} of the dropped had other languages, which went too")
         others = ", ".join(f"{n:,} {kind}" for kind, n in changes.n_left.most_common())
         others = f", {changes.n_left.total():,} of them not for training: {others}" * bool(others)
         say(f"cleaned: {', '.join(map(str, self.files))} ({changes.n_kept:,} units{others})")
@@ -186,11 +188,14 @@ def _fate_of_rows(cleaned: CleanedCorpus, *, both: bool) -> Iterator[str]:
             yield "leakage" if leaks else "duplicate"
 
 
+_IN_A_CELL = str.maketrans({"\t": "\\t", "\r": "\\r", "\n": "\\n"})
+
+
 def _noting(table: IO[str]) -> Callable[[CorpusFix], None]:
     def note(change: CorpusFix) -> None:
         cells = [change.what, change.kinds, change.file, str(change.line)]
         cells += [*change.before, *change.after]
-        table.write("\t".join(" ".join(cell.split()) for cell in cells) + "\n")
+        table.write("\t".join(cell.translate(_IN_A_CELL) for cell in cells) + "\n")
 
     return note
 

@@ -93,6 +93,8 @@ class Changes:
     shifted: Sequence[Shift] = ()
     n_dropped: Counter[str] = field(default_factory=Counter)
     n_fixed: Counter[str] = field(default_factory=Counter)
+    n_multilingual: int = 0
+    """Of what was dropped: units of a TMX that were in other languages as well."""
     n_kept: int = 0
     n_left: Counter[str] = field(default_factory=Counter)
     """Units that are kept although training leaves them out, by reason."""
@@ -180,6 +182,7 @@ def written(
         if unit.raw[0] and kinds:
             note(CorpusFix("dropped", kinds, part.name, unit.line, texts, ("", "")))
             changes.n_dropped[kinds] += 1
+            changes.n_multilingual += unit.raw[0].count(b"</tuv>") > 2
             yield unit.before
             continue
         fixed, done = _fixed(unit, changes.fix, places) if pair else (unit, [])
@@ -189,8 +192,8 @@ def written(
         if reason and unit.raw[0]:
             changes.n_left[reason] += 1
         if done:
-            after = _texts(fixed)
-            note(CorpusFix("fixed", " ".join(done), part.name, unit.line, texts, after))
+            before, after = _texts(unit), _texts(fixed)
+            note(CorpusFix("fixed", " ".join(done), part.name, unit.line, before, after))
         yield tuple(b + raw for b, raw in zip(unit.before, fixed.raw, strict=True))
 
 
