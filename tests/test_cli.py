@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from everyday_run import command
 
 from headway import __version__, cli
 from headway.commands.arguments import Overrides, option_names, parse_overrides
@@ -377,3 +378,13 @@ def test_ctrl_c_that_became_another_error_is_still_one(
     install(interrupted)
     assert cli.main(["probe"]) == 130
     assert capsys.readouterr().err == "headway: error: interrupted\n"
+
+
+@pytest.mark.parametrize("out", [["--out", ""], ["--out="]])
+def test_an_empty_out_is_refused(out, tmp_path, monkeypatch) -> None:
+    """It would be the folder that one is in."""
+    monkeypatch.chdir(tmp_path)
+    done = command("train", "--source", "a.en", "--target", "a.zh", *out)
+    assert done.status == 2
+    assert "got an empty name" in done.err
+    assert not any(tmp_path.iterdir())

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from itertools import pairwise
 from keyword import iskeyword
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,8 @@ def _run(tokens: list[str]) -> int:
         from headway.operations.option_errors import unknown_verb
 
         raise unknown_verb(tokens[0], VERBS)
+    if "--out=" in tokens or ("--out", "") in pairwise(tokens):
+        raise UserError("--out names what is written; got an empty name (a variable, unset?).")
     if tokens == ["--version", "--verbose"]:
         tokens = ["versions"]  # known to nobody
     try:
