@@ -53,11 +53,11 @@ def other_language(text: str, wanted: str | None) -> tuple[str, float] | None:
     return None if probability < SURE or alike(heard, wanted) else (heard, probability)
 
 
-_SAMPLE, _FEW, _MANY = 500, 5, 0.2
+_SAMPLE, _FEW, _MANY = 500, 5, 1 / 3
 
 
 def heard_otherwise(what: str, texts: Sequence[str], wanted: str | None) -> str:
-    """A sentence where a fifth of `texts` are in another language than `wanted`, or another script;
+    """A sentence where a third of `texts` are in another language than `wanted`, or another script;
     than most are, if None is wanted. Empty text where they are not, or too few tell.
 
     It begins with `what` the texts are ("the sources of a.en"); some five hundred are looked at.
