@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from headway.core.errors import DataError
 from headway.demo import generate
+from headway.languages.codes import LanguagePair
 from headway.translation.corrections import Version, matched, review
 
 PAIRS = list(dict(generate(60, seed=3)).items())
@@ -192,3 +193,11 @@ def test_a_file_that_was_only_put_in_another_order_is_unchanged(before, shuffled
     after = list(before)
     shuffled.shuffle(after)
     assert all(after[one].target == before[other].target for one, other in matched(before, after))
+
+
+def test_files_of_one_language_are_refused_in_words_that_help(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("old.json", "new.json")]
+    for file in files:
+        file.write_text('{"a": "Hallo."}', encoding="utf-8")
+    with pytest.raises(DataError, match="has texts of one language. Put both into a table"):
+        review(*files, LanguagePair())

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from headway.core.cleaning import Report, clean
 from headway.core.errors import DataError
 from headway.languages.codes import Languages, same_language, suffix_of
-from headway.localization.formats.file_kinds import reader_of
+from headway.localization.formats.file_kinds import FILE_KINDS, reader_of
 from headway.localization.formats.po import message_forms, named_header
 from headway.localization.formats.po_entries import read_entries
 from headway.localization.formats.qt import qt_messages
@@ -104,7 +104,14 @@ def _fate(unit: Version, earlier: str) -> str:
 
 
 def refuse_other_languages(old: Path, new: Path, languages: Languages) -> None:
-    """Raise DataError where the two files say that they translate into other languages."""
+    """Raise DataError where the two files say that they translate into other languages, or one
+    holds no sources."""
+    for path in (old, new):
+        if (kind := FILE_KINDS.get(suffix_of(path))) and kind.keyed:
+            raise DataError(
+                f"corrections are read from files that have sources beside translations; {path} "
+                "has texts of one language. Put both into a table (.tsv: source, translation)."
+            )
     first, second = (reader_of(path).languages(path, languages) for path in (old, new))
     for one, other in zip(first, second, strict=True):
         if one and other and not same_language(one, other):
