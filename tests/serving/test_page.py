@@ -207,6 +207,24 @@ def test_a_download_has_what_was_written_and_not_accepted_yet(
         expect(page.locator("tr.accepted")).to_have_count(0)  # the other was not touched
 
 
+def test_a_field_that_is_emptied_leaves_its_unit_untranslated(
+    chromium: Browser, address: str
+) -> None:
+    with opened(chromium, address) as page:
+        expect(page.locator("#target-language option")).not_to_have_count(0)
+        dropped(page, "menu.po", PO)
+        field = page.locator(".units textarea").nth(1)
+        output = field.input_value()
+        field.fill("")
+        with page.expect_download() as coming:
+            page.locator("#download").click()
+        got = Path(coming.value.path()).read_text(encoding="utf-8")
+        assert got.endswith('msgid "%d cats sleep."\nmsgstr ""\n')
+        page.locator("tr.left").get_by_role("button", name="Take back").click()
+        expect(page.locator("tr.left")).to_have_count(0)
+        expect(field).to_have_value(output)
+
+
 def test_everything_is_done_with_the_keyboard_alone(chromium: Browser, address: str) -> None:
     with opened(chromium, address) as page:
         expect(page.locator("#target-language option")).not_to_have_count(0)

@@ -95,6 +95,21 @@ def test_what_is_taken_back_is_as_it_was(client: TestClient, kept: Corrections) 
     assert not written(kept)
 
 
+def test_a_blank_text_leaves_its_unit_and_is_no_correction(
+    client: TestClient, kept: Corrections
+) -> None:
+    reviewed = Reviewed(client, "a.po", PO)
+    output = reviewed.units()[1]["output"]
+    reviewed.edit({"id": 1})
+    assert written(kept) == [("%d cats sleep.", output)]
+    [unit] = reviewed.edit({"id": 1, "target": " \n"}).json()["units"]
+    assert (unit["state"], unit["target"], unit["flags"]) == ("left", "", [])
+    assert reviewed.file().endswith('msgid "%d cats sleep."\nmsgstr ""\n')
+    assert not written(kept)
+    [unit] = reviewed.edit({"id": 1, "accepted": False}).json()["units"]
+    assert (unit["state"], unit["target"]) == ("open", output)
+
+
 def test_an_edit_is_looked_at_as_every_translation_is(client: TestClient) -> None:
     reviewed = Reviewed(client, "a.po", PO)
     reviewed.units()
@@ -128,11 +143,10 @@ def test_tags_of_a_page_stay_in_what_a_person_writes(client: TestClient) -> None
 @pytest.mark.parametrize(
     ("unit", "said"),
     [
-        ({"id": 7}, "no unit 7"),
+        ({"id": 7}, "no unit with the id 7"),
         ({"id": -1}, "units.1.id"),
         ({"id": "0"}, "units.1.id"),
-        ({"id": 0, "target": " "}, "not blank"),
-        ({"id": 0, "target": "a\x00b"}, "control"),
+        ({"id": 0, "target": "a\x00b"}, "unit 1: control"),
         ({"id": 0, "target": "x" * 20_001}, "20000"),
         ({"id": 0, "path": "/etc/passwd"}, "units.1.path"),
     ],

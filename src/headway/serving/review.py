@@ -47,9 +47,9 @@ class Reviews:
         """Take up what a person says of some units; the units as they are then. The file has it
         when it is fetched next.
 
-        What is accepted is kept as a correction, until it is taken back. Raises RefusedError: there
-        is no such unit, it lacks a code of its source, or the file cannot hold it; then nothing is
-        taken up.
+        A blank text leaves its unit as it is in the file. What else is accepted is kept as a
+        correction, until it is taken back. Raises RefusedError: there is no such unit, it lacks a
+        code of its source, or the file cannot hold it; then nothing is taken up.
         """
         if self._threads is None:
             self._threads = anyio.CapacityLimiter(AT_ONCE)
@@ -65,7 +65,7 @@ class Reviews:
             before, said = state.said, dict(state.said)
             for edit in edits:
                 if edit.id >= len(state.outcomes):
-                    raise RefusedError("bad", f"there is no unit {edit.id}")
+                    raise RefusedError("bad", f"there is no unit with the id {edit.id}")
                 said.pop(edit.id, None)
                 if edit.accepted:
                     said[edit.id] = _segment(state, edit)
@@ -74,9 +74,9 @@ class Reviews:
         sources = {n: state.outcomes[n].unit.source.text for n in numbers}
         if (corrections := self.service.known.corrections) is not None:
             pair = ServedPair(*document.languages[:2])
-            taken_back = {sources[n]: before[n].text for n in numbers if n in before}
+            taken_back = {sources[n]: one.text for n in numbers if (one := before.get(n))}
             corrections.withdraw(pair, taken_back)
-            approved = {sources[n]: said[n].text for n in numbers if n in said}
+            approved = {sources[n]: one.text for n in numbers if (one := said.get(n))}
             corrections.add_all(pair, approved)
         return [_unit(n, state) for n in numbers]
 
@@ -89,11 +89,11 @@ class Reviews:
         with runs.using(runs.of(source, target)) as translator:
             checks = RunChecks(translator.checker, target)
         for n in numbers:
-            made = state.outcomes[n]
+            made, said = state.outcomes[n], state.said.get(n)
             state.flags.pop(n, None)
-            if n in state.said and state.said[n] != made.segment:
-                flags = checks.judge(replace(made, segment=state.said[n])).flags
-                odd, why = odd_codes(made.unit.source.text, state.said[n].text, checks.checker.own)
+            if said is not None and said != made.segment:
+                flags = checks.judge(replace(made, segment=said)).flags
+                odd, why = odd_codes(made.unit.source.text, said.text, checks.checker.own)
                 # however many training pairs lack some
                 more = [Flag("code", 1.0, why)] * (
                     odd > 0 and "code" not in {f.name for f in flags}
@@ -111,10 +111,11 @@ def _state(document: UploadedDocument) -> ReviewState:
     return document.review
 
 
-def _segment(state: ReviewState, edit: UnitEditBody) -> Segment:
-    """What a unit is to have; raises RefusedError where a file could not hold it."""
+def _segment(state: ReviewState, edit: UnitEditBody) -> Segment | None:
+    """What a unit is to have, None to leave it; raises RefusedError where a file could not hold it.
+    Units are counted from 1, as people see them."""
     made = state.outcomes[edit.id]
-    source, name = made.unit.source, f"unit {edit.id}"
+    source, name = made.unit.source, f"unit {edit.id + 1}"
     if edit.target is None:
         if made.target is None:
             raise RefusedError("bad", f"{name}: nothing was made of it that could be accepted")
@@ -123,7 +124,7 @@ def _segment(state: ReviewState, edit: UnitEditBody) -> Segment:
     if _CONTROLS.search(text):
         raise RefusedError("bad", f"{name}: control characters do not belong in a text")
     if not text.strip():
-        raise RefusedError("bad", f"{name}: a translation is not blank. Take it back instead.")
+        return None
     if made.target is not None and text == made.target.text:
         return made.target
     segment = as_segment(text, source)
@@ -136,15 +137,17 @@ def _segment(state: ReviewState, edit: UnitEditBody) -> Segment:
 
 def _unit(number: int, state: ReviewState) -> dict[str, Any]:
     row, said = row_of(state.outcomes[number], state.longest), state.said.get(number)
-    changed = said is not None and said.text != row["target"]
-    flags = row["reasons"]
-    if changed:
+    name, target, flags = "open", row["target"], row["reasons"]
+    if number in state.said:
+        target = "" if said is None else said.text
+        name = "left" if said is None else "accepted" if target == row["target"] else "edited"
+    if target != row["target"]:
         flags = [flag._asdict() for flag in state.flags.get(number, ())]
     return {
         "id": number,
         **{name: row[name] for name in _SENT},
         "output": row["target"],
-        "target": row["target"] if said is None else said.text,
-        "state": "open" if said is None else ("edited" if changed else "accepted"),
+        "target": target,
+        "state": name,
         "flags": flags,
     }

@@ -76,8 +76,8 @@ class ReviewState:
     """Sub-words that the model reads at once."""
     can_hold: Callable[[Segment], bool]
     """Whether the file's encoding has all characters of a text."""
-    said: dict[int, Segment] = field(default_factory=dict)
-    """What units are to have, by their numbers, where a person approved it."""
+    said: dict[int, Segment | None] = field(default_factory=dict)
+    """What units are to have, by their numbers, where a person said it; None: they are left."""
     flags: dict[int, tuple[Flag, ...]] = field(default_factory=dict)
     """Of what a person wrote."""
     is_written: bool = True
