@@ -13,6 +13,7 @@ from headway.filling.judging import RunChecks
 from headway.localization.checks.calibration import Verdict
 from headway.serving.corrections import Corrections
 from headway.serving.memories import KnownTranslations
+from headway.serving.requests import ServedPair
 from headway.serving.service import Service
 
 
@@ -128,6 +129,35 @@ def test_a_lost_code_is_flagged_even_where_training_pairs_lack_many(
     for target, names in (("猫睡觉。", ["code"]), ("%d 只猫睡觉。", [])):
         [unit] = reviewed.edit({"id": 1, "target": target}).json()["units"]
         assert [flag["name"] for flag in unit["flags"]] == names
+
+
+@pytest.mark.parametrize("made", ["%d 只猫睡觉。", "猫睡觉。"])
+def test_what_lacks_a_placeholder_is_for_its_file_alone(
+    client: TestClient, kept: Corrections, monkeypatch: pytest.MonkeyPatch, made: str
+) -> None:
+    monkeypatch.setattr(RunChecks, "judge", lambda *_: Verdict((), None))
+    kept.add(ServedPair("en", "zh"), "%d cats sleep.", made)
+    reviewed = Reviewed(client, "a.po", PO)
+    [_, unit] = reviewed.units()
+    assert unit["target"] == made
+    reviewed.edit({"id": 1, "target": "%d 只猫睡着了。"})
+    [unit] = reviewed.edit({"id": 1, "target": "猫睡觉。"}).json()["units"]  # may be what was made
+    assert [flag["name"] for flag in unit["flags"]] == ["code"]
+    assert unit["state"] in ("accepted", "edited")
+    assert reviewed.file().endswith('msgstr "猫睡觉。"\n')
+    assert not written(kept)
+
+
+def test_another_language_has_other_branches_of_a_choice(
+    client: TestClient, kept: Corrections, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RunChecks, "judge", lambda *_: Verdict((), None))
+    source, target = "{n, plural, one {# dog} other {# dogs}}", "{n, plural, other {# 只狗}}"
+    reviewed = Reviewed(client, "a.po", f'msgid "{source}"\nmsgstr ""\n')
+    reviewed.units()
+    [unit] = reviewed.edit({"id": 0, "target": target}).json()["units"]
+    assert not unit["flags"]
+    assert written(kept) == [(source, target)]
 
 
 def test_tags_of_a_page_stay_in_what_a_person_writes(client: TestClient) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from headway.filling.judging import RunChecks
+from headway.filling.judging import RunChecks, side_by_side
 from headway.filling.report import row_of
 from headway.localization.checks.code_signs import odd_codes
 from headway.localization.formats.units import Flag
@@ -48,8 +48,10 @@ class Reviews:
         when it is fetched next.
 
         A blank text leaves its unit as it is in the file. What else is accepted is kept as a
-        correction, until it is taken back. Raises RefusedError: there is no such unit, it lacks a
-        code of its source, or the file cannot hold it; then nothing is taken up.
+        correction, until it is taken back; where it lacks a placeholder of its source, or has one
+        more, it is flagged and holds for this file alone. Raises RefusedError: there is no such
+        unit, it lacks a code of the file's own (`<b>`), or the file cannot hold it; then nothing is
+        taken up.
         """
         if self._threads is None:
             self._threads = anyio.CapacityLimiter(AT_ONCE)
@@ -70,35 +72,41 @@ class Reviews:
                 if edit.accepted:
                     said[edit.id] = _segment(state, edit)
             state.said, state.is_written = said, False
-            self._judge(document, state, numbers)
+            odd = self._judge(document, state, numbers)
         sources = {n: state.outcomes[n].unit.source.text for n in numbers}
         if (corrections := self.service.known.corrections) is not None:
             pair = ServedPair(*document.languages[:2])
             taken_back = {sources[n]: one.text for n in numbers if (one := before.get(n))}
             corrections.withdraw(pair, taken_back)
-            approved = {sources[n]: one.text for n in numbers if (one := said.get(n))}
+            approved = {
+                sources[n]: one.text for n in numbers if n not in odd and (one := said.get(n))
+            }
             corrections.add_all(pair, approved)
         return [_unit(n, state) for n in numbers]
 
     def _judge(
         self, document: UploadedDocument, state: ReviewState, numbers: Sequence[int]
-    ) -> None:
-        """Look at what people wrote as at every translation."""
+    ) -> set[int]:
+        """Look at what people approved, at what they wrote as at every translation; the numbers of
+        those whose codes are not those of their source, however many training pairs lack some."""
         source, target, _ = document.languages
         runs = self.service.runs
         with runs.using(runs.of(source, target)) as translator:
             checks = RunChecks(translator.checker, target)
+        odd = set[int]()
         for n in numbers:
             made, said = state.outcomes[n], state.said.get(n)
             state.flags.pop(n, None)
-            if said is not None and said != made.segment:
-                flags = checks.judge(replace(made, segment=said)).flags
-                odd, why = odd_codes(made.unit.source.text, said.text, checks.checker.own)
-                # however many training pairs lack some
-                more = [Flag("code", 1.0, why)] * (
-                    odd > 0 and "code" not in {f.name for f in flags}
-                )
-                state.flags[n] = (*more, *flags)
+            if said is None:
+                continue
+            flags = checks.judge(replace(made, segment=said)).flags if said != made.segment else ()
+            for ours, theirs in side_by_side(made, said, target):
+                n_odd, why = odd_codes(ours.text, theirs.text, checks.checker.own)
+                if n_odd and n not in odd:
+                    odd.add(n)
+                    flags = (Flag("code", 1.0, why), *(one for one in flags if one.name != "code"))
+            state.flags[n] = tuple(flags)
+        return odd
 
 
 def _state(document: UploadedDocument) -> ReviewState:
@@ -137,17 +145,18 @@ def _segment(state: ReviewState, edit: UnitEditBody) -> Segment | None:
 
 def _unit(number: int, state: ReviewState) -> dict[str, Any]:
     row, said = row_of(state.outcomes[number], state.longest), state.said.get(number)
-    name, target, flags = "open", row["target"], row["reasons"]
+    name, target, flags = "open", row["target"], state.flags.get(number, ())
+    told = [flag._asdict() for flag in flags]
     if number in state.said:
         target = "" if said is None else said.text
         name = "left" if said is None else "accepted" if target == row["target"] else "edited"
-    if target != row["target"]:
-        flags = [flag._asdict() for flag in state.flags.get(number, ())]
+    if target == row["target"]:
+        told += [one for one in row["reasons"] if one["name"] not in {flag.name for flag in flags}]
     return {
         "id": number,
         **{name: row[name] for name in _SENT},
         "output": row["target"],
         "target": target,
         "state": name,
-        "flags": flags,
+        "flags": told,
     }

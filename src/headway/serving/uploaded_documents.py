@@ -79,7 +79,7 @@ class ReviewState:
     said: dict[int, Segment | None] = field(default_factory=dict)
     """What units are to have, by their numbers, where a person said it; None: they are left."""
     flags: dict[int, tuple[Flag, ...]] = field(default_factory=dict)
-    """Of what a person wrote."""
+    """Of what a person wrote, and of what was accepted though its codes are odd."""
     is_written: bool = True
     """The result has all of it."""
     lock: threading.Lock = field(default_factory=threading.Lock)
