@@ -160,6 +160,21 @@ def test_another_language_has_other_branches_of_a_choice(
     assert written(kept) == [(source, target)]
 
 
+def test_a_correction_holds_for_its_context_first(client: TestClient) -> None:
+    keys = ("button", "state", "")
+    entry = 'msgid "Open"\nmsgstr ""\n\n'
+    context = "".join(f'msgctxt "{key}"\n' * bool(key) + entry for key in keys)
+    targets = ["打开", "开着的", "开"]
+    reviewed = Reviewed(client, "a.po", context)
+    reviewed.units()
+    reviewed.edit(*({"id": n, "target": target} for n, target in enumerate(targets[:2])))
+    found = [unit["target"] for unit in Reviewed(client, "a.po", context).units()]
+    assert found == ["打开", "开着的", "开着的"]  # the newest, where there is no better one
+    reviewed.edit({"id": 2, "target": "开"})
+    found = [unit["target"] for unit in Reviewed(client, "a.po", context).units()]
+    assert found == targets
+
+
 def test_tags_of_a_page_stay_in_what_a_person_writes(client: TestClient) -> None:
     reviewed = Reviewed(client, "a.html", "<p>The <b>dog</b> runs.</p>\n<p>Hello, cat!</p>")
     reviewed.units()

@@ -175,8 +175,8 @@ class FileMemory(NamedTuple):
     others: Memories
 
     def exact(self, unit: Unit) -> Match | None:
-        """What people approved goes first, where it is of no plural form."""
-        found = None if unit.form else self.known.exact(self.pair, unit.source)
+        """What people approved goes first."""
+        found = self.known.exact(self.pair, unit)
         if found is not None:
             return Match(unit.source, found.segment, EXACT, found.origin)
         return self.others.exact(unit)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ from headway.localization.checks.code_signs import odd_codes
 from headway.localization.formats.units import Flag
 from headway.localization.placeholders.segments import Segment, as_segment
 from headway.serving.bodies import UnitEditBody
+from headway.serving.corrections import Correction
 from headway.serving.requests import RefusedError, ServedPair
 from headway.serving.service import Service
 from headway.serving.uploaded_documents import ReviewState, UploadedDocument
@@ -73,15 +74,11 @@ class Reviews:
                     said[edit.id] = _segment(state, edit)
             state.said, state.is_written = said, False
             odd = self._judge(document, state, numbers)
-        sources = {n: state.outcomes[n].unit.source.text for n in numbers}
         if (corrections := self.service.known.corrections) is not None:
             pair = ServedPair(*document.languages[:2])
-            taken_back = {sources[n]: one.text for n in numbers if (one := before.get(n))}
-            corrections.withdraw(pair, taken_back)
-            approved = {
-                sources[n]: one.text for n in numbers if n not in odd and (one := said.get(n))
-            }
-            corrections.add_all(pair, approved)
+            corrections.withdraw(pair, _corrections(state, before, numbers))
+            approved = [n for n in numbers if n not in odd]
+            corrections.add_all(pair, _corrections(state, said, approved))
         return [_unit(n, state) for n in numbers]
 
     def _judge(
@@ -141,6 +138,18 @@ def _segment(state: ReviewState, edit: UnitEditBody) -> Segment | None:
     if not state.can_hold(segment):
         raise RefusedError("bad", f"{name}: the file's encoding lacks some of its characters")
     return segment
+
+
+def _corrections(
+    state: ReviewState, said: Mapping[int, Segment | None], numbers: Sequence[int]
+) -> list[Correction]:
+    """What was said of these units, each with its key."""
+    units = {n: state.outcomes[n].unit for n in numbers}
+    return [
+        Correction(unit.source.text, one.text, unit.key)
+        for n, unit in units.items()
+        if (one := said.get(n)) is not None
+    ]
 
 
 def _unit(number: int, state: ReviewState) -> dict[str, Any]:
