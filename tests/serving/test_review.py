@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from headway.filling.judging import RunChecks
 from headway.localization.checks.calibration import Verdict
 from headway.serving.corrections import Corrections
-from headway.serving.memories import KnownTranslations
+from headway.serving.memories import KnownTranslations, PairMemories
 from headway.serving.requests import ServedPair
 from headway.serving.service import Service
 
@@ -173,6 +173,19 @@ def test_a_correction_holds_for_its_context_first(client: TestClient) -> None:
     reviewed.edit({"id": 2, "target": "开"})
     found = [unit["target"] for unit in Reviewed(client, "a.po", context).units()]
     assert found == targets
+
+
+def test_near_matches_are_those_of_the_services_memories_too(
+    service: Service, tmp_path: Path
+) -> None:
+    memory, pair = tmp_path / "acme.tsv", ServedPair("en", "zh")
+    memory.write_text("en\tzh\nStep 3: open the valve\t步骤 3：打开阀门\n", "utf-8")
+    known = KnownTranslations(None, PairMemories([memory], [pair]))
+    with client_of(Service(service.runs, known=known), tmp_path) as (client, _):
+        [unit] = Reviewed(client, "a.txt", "Step 2: open the valve\n").units()
+    [near] = unit["near"]
+    assert (near["percent"], near["target"]) == (99, "步骤 2：打开阀门")
+    assert near["place"] == "acme.tsv:2"  # its folder is nobody's business
 
 
 def test_tags_of_a_page_stay_in_what_a_person_writes(client: TestClient) -> None:

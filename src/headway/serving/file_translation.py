@@ -173,6 +173,7 @@ class FileMemory(NamedTuple):
     known: KnownTranslations
     pair: ServedPair
     others: Memories
+    """The file's own, and the run's."""
 
     def exact(self, unit: Unit) -> Match | None:
         """What people approved goes first."""
@@ -182,8 +183,9 @@ class FileMemory(NamedTuple):
         return self.others.exact(unit)
 
     def near(self, unit: Unit) -> Sequence[Match]:
-        """Near matches, the best first."""
-        return self.others.near(unit)
+        """Near matches of all memories, the best first."""
+        named = self.known.memories.of(self.pair) if self.known.memories else ()
+        return Memories([*named, *self.others.memories], SHOWN_FROM).near(unit)
 
 
 def translated(

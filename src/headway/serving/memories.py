@@ -51,6 +51,10 @@ class PairMemories:
             say(f"the memory {file} has {n_read:,} units")
         self._memories = {pair: Memories(some) for pair, some in found.items()}
 
+    def of(self, pair: ServedPair) -> Sequence[Memory]:
+        """Those of a pair, the file that was named first before the others."""
+        return found.memories if (found := self._memories.get(pair)) else ()
+
     def best(self, pair: ServedPair, unit: Unit) -> MemoryMatch | None:
         """The best translation of this very text; None where there is none."""
         memories = self._memories.get(pair)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -24,7 +25,7 @@ from headway.serving.uploaded_documents import ReviewState, UploadedDocument
 AT_ONCE = 4
 """Edits that are looked at."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-_SENT = ("line", "key", "source", "origin", "percent", "confidence", "near")
+_SENT = ("line", "key", "source", "origin", "percent", "confidence")
 
 
 class Reviews:
@@ -161,9 +162,11 @@ def _unit(number: int, state: ReviewState) -> dict[str, Any]:
         name = "left" if said is None else "accepted" if target == row["target"] else "edited"
     if target == row["target"]:
         told += [one for one in row["reasons"] if one["name"] not in {flag.name for flag in flags}]
+    near = [{**one, "place": Path(one["place"]).name} for one in row["near"]]
     return {
         "id": number,
         **{name: row[name] for name in _SENT},
+        "near": near,
         "output": row["target"],
         "target": target,
         "state": name,
