@@ -225,6 +225,21 @@ def test_a_field_that_is_emptied_leaves_its_unit_untranslated(
         expect(field).to_have_value(output)
 
 
+def test_the_tag_that_is_chosen_is_asked_for(chromium: Browser, tagged_demo: Path) -> None:
+    with running(service_of(tagged_demo)) as url, opened(chromium, url) as page:
+        typed(page)
+        tag = page.locator("#tag")
+        expect(tag.locator("option")).to_have_text(["no tag", "formal"])
+        with page.expect_request("**/v1/translate") as asked:
+            tag.select_option("formal")
+        assert asked.value.post_data_json["tag"] == "formal"
+        dropped(page, "menu.po", PO)
+        [wanted] = Translator.load(tagged_demo, device="cpu").translate(
+            ["The dog runs."], tag="formal"
+        )
+        expect(page.locator(".units textarea").first).to_have_value(wanted)
+
+
 def test_everything_is_done_with_the_keyboard_alone(chromium: Browser, address: str) -> None:
     with opened(chromium, address) as page:
         expect(page.locator("#target-language option")).not_to_have_count(0)

@@ -15,6 +15,7 @@ from headway.serving.corrections import Corrections
 from headway.serving.memories import KnownTranslations, PairMemories
 from headway.serving.requests import ServedPair
 from headway.serving.service import Service
+from headway.translator import Translator
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +39,8 @@ def client(service: Service, tmp_path: Path, kept: Corrections) -> Iterator[Test
 class Reviewed:
     """A file that is reviewed, as a client sees it."""
 
-    def __init__(self, client: TestClient, name: str, data: str) -> None:
-        form = {"source": "en", "target": "zh"}
+    def __init__(self, client: TestClient, name: str, data: str, **more: str) -> None:
+        form = {"source": "en", "target": "zh", **more}
         sent = client.post("/v1/review", data=form, files={"file": (name, data.encode())}).json()
         self.client, self.path = client, f"/v1/review/{sent['id']}"
         self.key = {"x-document-key": sent["key"]}
@@ -186,6 +187,33 @@ def test_near_matches_are_those_of_the_services_memories_too(
     [near] = unit["near"]
     assert (near["percent"], near["target"]) == (99, "步骤 2：打开阀门")
     assert near["place"] == "acme.tsv:2"  # its folder is nobody's business
+
+
+def test_a_file_is_translated_and_corrected_with_a_tag_of_the_run(
+    tagged_demo: Path, tmp_path: Path, kept: Corrections
+) -> None:
+    pair, source, text = ServedPair("en", "zh"), "The dog runs.", "The dog runs.\n"
+    memory = tmp_path / "acme.tsv"
+    memory.write_text(f"en\tzh\n{source}\t没有标签\n", "utf-8")
+    known = KnownTranslations(kept, PairMemories([memory], [pair]))
+    service = Service(service_of(tagged_demo).runs, known=known)
+    with client_of(service, tmp_path) as (client, _):
+        translator = Translator.load(tagged_demo, device="cpu")
+        [wanted] = translator.translate([source], tag="formal")
+        reviewed = Reviewed(client, "a.txt", text, tag="formal")
+        [unit] = reviewed.units()
+        assert (unit["target"], unit["origin"]) == (wanted, "model")
+        reviewed.edit({"id": 0, "target": "狗跑了。"})
+        assert Reviewed(client, "a.txt", text, tag="formal").units()[0]["target"] == "狗跑了。"
+        assert Reviewed(client, "a.txt", text).units()[0]["target"] == "没有标签"
+        reviewed.edit({"id": 0, "accepted": False})
+        assert Reviewed(client, "a.txt", text, tag="formal").units()[0]["target"] == wanted
+        form = {"source": "en", "target": "zh", "tag": "formall"}
+        for place in ("documents", "review"):
+            files = {"file": ("a.txt", text.encode())}
+            refused = client.post(f"/v1/{place}", data=form, files=files)
+            assert refused.status_code == 400
+            assert "Its tags: formal" in refused.json()["error"]
 
 
 def test_tags_of_a_page_stay_in_what_a_person_writes(client: TestClient) -> None:

@@ -181,6 +181,7 @@ class DocumentForm(_Body):
         str | None,
         Field(max_length=1_000_000, description="A list of terms as of /v1/translate, as JSON."),
     ] = None
+    tag: Annotated[str, Field(max_length=50, description="One of the run's tags.")] = ""
 
 
 def terms_of(given: list[GlossaryPair] | Literal["none"] | None) -> Terms | Literal["none"] | None:

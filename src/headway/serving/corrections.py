@@ -88,22 +88,22 @@ class Corrections:
             for one in some:
                 _put(known, one)
 
-    def withdraw(self, pair: ServedPair, some: Iterable[Correction]) -> None:
+    def withdraw(self, pair: ServedPair, some: Iterable[Correction], tag: str = "") -> None:
         """Take corrections back, as far as they still hold: the file is written anew without any
         of these texts with these keys.
 
         Raises DiskError: it could not be written, and all stays as it was.
         """
-        file = self.file_of(pair)
+        file = self.file_of(pair, tag)
         with self._lock:
-            known = self._of(pair)
+            known = self._of(pair, tag)
             gone = {one._replace(source=clean(one.source)) for one in some}
             every = list(_all(known))
             left = [one for one in every if one not in gone]
             if len(left) == len(every):
                 return
             write_bytes(file, b"".join(map(_line, left)))
-            found = self._known[pair, ""] = {}
+            found = self._known[pair, tag] = {}
             for one in left:
                 _put(found, one)
 

@@ -77,9 +77,9 @@ class Reviews:
             odd = self._judge(document, state, numbers)
         if (corrections := self.service.known.corrections) is not None:
             pair = ServedPair(*document.languages[:2])
-            corrections.withdraw(pair, _corrections(state, before, numbers))
+            corrections.withdraw(pair, _corrections(state, before, numbers), document.tag)
             approved = [n for n in numbers if n not in odd]
-            corrections.add_all(pair, _corrections(state, said, approved))
+            corrections.add_all(pair, _corrections(state, said, approved), document.tag)
         return [_unit(n, state) for n in numbers]
 
     def _judge(

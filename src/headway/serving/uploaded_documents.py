@@ -52,6 +52,8 @@ class UploadedDocument:
     """Of a finished one that is to be reviewed."""
     overwrite: bool = False
     """Also what was translated in it already is translated."""
+    tag: str = ""
+    """The run's, that it is asked for by."""
 
     @property
     def finished(self) -> bool:

@@ -9,7 +9,7 @@ const WORDS = {
   en: {
     skip: "To the content", views: "Views", text: "Text", file: "File", think: "How it thinks",
     language: "Language of this page", theme: "Colours", auto: "Auto", light: "Light", dark: "Dark",
-    from: "From", to: "To", swap: "Swap the languages", detect: "Detect language",
+    from: "From", to: "To", swap: "Swap the languages", detect: "Detect language", tag: "Tag", noTag: "no tag",
     detected: "{language} – detected, {sure}", source: "Text to translate",
     placeholder: "Type or paste a text", clear: "Clear", copy: "Copy", copied: "Copied",
     characters: "{n} characters", empty: "The translation appears here.",
@@ -51,7 +51,7 @@ const WORDS = {
   zh: {
     skip: "跳到正文", views: "视图", text: "文本", file: "文件", think: "模型如何思考",
     language: "界面语言", theme: "颜色", auto: "自动", light: "浅色", dark: "深色",
-    from: "从", to: "译成", swap: "交换语言", detect: "检测语言",
+    from: "从", to: "译成", swap: "交换语言", detect: "检测语言", tag: "标签", noTag: "无标签",
     detected: "{language}——已检测，{sure}", source: "待译文本",
     placeholder: "输入或粘贴文本", clear: "清空", copy: "复制", copied: "已复制",
     characters: "{n} 个字符", empty: "译文会显示在这里。",
