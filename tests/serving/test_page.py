@@ -12,6 +12,10 @@ from browser import PHONE, browser, dropped, needs_chromium, opened
 from playwright.sync_api import Browser, Page, Route, expect
 from served import PO, running, service_of
 
+from headway.filling.judging import TOO_WIDE
+from headway.filling.report import CODES_AT_END, WHY_NOT
+from headway.localization.checks.output_checks import CHECKS, UNCOVERED, UNKNOWN, UNSURE
+from headway.localization.formats.units import FUZZY
 from headway.operations.shipped import SHIPPED
 from headway.serving.keys import ApiKeys, new_key
 from headway.serving.page_routes import FOLDER
@@ -359,6 +363,18 @@ def test_a_key_is_asked_for_and_kept_in_the_browser(chromium: Browser, tmp_path:
         page.reload()
         expect(page.locator("#target-language option")).not_to_have_count(0)
         context.close()
+
+
+def test_every_flag_has_chinese_words() -> None:
+    of_checks = {*CHECKS, UNCOVERED, UNKNOWN, UNSURE}
+    documented = (Path(__file__).parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.+?`) \|", documented, re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", " ".join(rows))) == of_checks
+    flags = {*of_checks, *WHY_NOT, CODES_AT_END, FUZZY, TOO_WIDE, "term"}
+    words = (FOLDER / "words.js").read_text(encoding="utf-8")
+    chinese = re.search(r"const FLAGS = \{.*?\n  zh: \{(.*?)\},?\n\};", words, re.DOTALL)
+    assert chinese is not None
+    assert set(re.findall(r'(\w+): "', chinese[1])) == flags
 
 
 def test_every_text_is_there_in_both_languages() -> None:

@@ -83,7 +83,7 @@ const WORDS = {
     unit: "第 {n} 条", editUnit: "第 {n} 条的译文", progress: "已接受 {done} / {n}",
     saved: "第 {n} 条已接受。", savedAll: "已接受填写的内容（{n}）。", takenBack: "第 {n} 条已恢复原样。", nothingHere: "没有这样的条目。",
     more: "再显示 {n} 条", near: "来自相近的文本", reviewHint: "Ctrl+Enter 接受并跳到下一条；Esc 恢复原来的内容；清空的条目不翻译；下载时，已填写的内容也会被接受。",
-    approved: "接受的译文会作为更正保存，供下次训练学习；带“代码”标记的只用于此文件。",
+    approved: "接受的译文会作为更正保存，供下次训练学习；带“代码”提示的只用于此文件。",
     state_open: "未处理", state_edited: "已修改", state_accepted: "已接受", state_left: "不翻译",
     thinkTitle: "模型如何得出译文",
     thinkEmpty: "请先在“文本”中输入内容：这里会展示模型如何翻译它。",
@@ -93,11 +93,11 @@ const WORDS = {
 };
 
 const FLAGS = {
-  en: { loop: "repeats", copy: "copied", script: "other letters", number: "number", uncovered: "left out", unknown: "unknown words",
+  en: { loop: "repeats", copy: "copied", script: "other letters", number: "number", uncovered: "left out",
     code: "code", codes_at_end: "codes moved", no_match: "not in the memory", fuzzy: "near match", silent: "nothing written", cut: "too long" },
-  zh: { too_short: "太短", too_long: "太长", sentences: "句数不符", loop: "重复", copy: "照抄原文", number: "数字", uncovered: "漏译",
-    unknown: "生词", code: "代码", codes_at_end: "代码移位", script: "文字不符", language: "语言不符", term: "术语", fuzzy: "近似匹配",
-    no_match: "记忆库中没有", silent: "没有译出", cut: "过长", unwritable: "无法写入", choice: "选择式", placeholder: "占位符" },
+  zh: { too_short: "太短", too_long: "太长", sentences: "句数不符", loop: "重复", copy: "照抄原文", number: "数字", number_word: "数词", uncovered: "漏译",
+    unknown_words: "生词", unsure: "把握不足", source_language: "原文语言不符", too_wide: "超出宽度", missing: "尚未译到", doubtful: "把握过小", code: "代码", codes_at_end: "代码移位", script: "文字不符", language: "语言不符", term: "术语", fuzzy: "近似匹配",
+    no_match: "记忆库中没有", silent: "没有译出", cut: "过长", unwritable: "无法写入", choice: "选择式" },
 };
 
 let language = "en";
