@@ -140,6 +140,12 @@ def test_what_of_a_text_was_not_read_is_told(client: TestClient) -> None:
     assert rows[1]["n_cut"] > 100
 
 
+def test_the_tags_of_a_run_are_told(tagged_demo: Path, tmp_path: Path) -> None:
+    with client_of(service_of(tagged_demo), tmp_path) as (client, _):
+        [pair] = client.get("/v1/languages").json()["pairs"]
+    assert pair == {"source": "en", "target": "zh", "tags": ["", "formal"]}
+
+
 def test_pairs_and_corrections(client: TestClient, kept: Corrections) -> None:
     pairs = [{"source": "en", "target": "zh"}]
     assert client.get("/v1/languages").json() == {"pairs": pairs, "corrections": True}

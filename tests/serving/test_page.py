@@ -12,6 +12,10 @@ from browser import PHONE, browser, dropped, needs_chromium, opened
 from playwright.sync_api import Browser, Page, Route, expect
 from served import PO, running, service_of
 
+from headway.filling.judging import TOO_WIDE
+from headway.filling.report import CODES_AT_END, WHY_NOT
+from headway.localization.checks.output_checks import CHECKS, UNCOVERED, UNKNOWN, UNSURE
+from headway.localization.formats.units import FUZZY
 from headway.operations.shipped import SHIPPED
 from headway.serving.keys import ApiKeys, new_key
 from headway.serving.page_routes import FOLDER
@@ -207,6 +211,39 @@ def test_a_download_has_what_was_written_and_not_accepted_yet(
         expect(page.locator("tr.accepted")).to_have_count(0)  # the other was not touched
 
 
+def test_a_field_that_is_emptied_leaves_its_unit_untranslated(
+    chromium: Browser, address: str
+) -> None:
+    with opened(chromium, address) as page:
+        expect(page.locator("#target-language option")).not_to_have_count(0)
+        dropped(page, "menu.po", PO)
+        field = page.locator(".units textarea").nth(1)
+        output = field.input_value()
+        field.fill("")
+        with page.expect_download() as coming:
+            page.locator("#download").click()
+        got = Path(coming.value.path()).read_text(encoding="utf-8")
+        assert got.endswith('msgid "%d cats sleep."\nmsgstr ""\n')
+        page.locator("tr.left").get_by_role("button", name="Take back").click()
+        expect(page.locator("tr.left")).to_have_count(0)
+        expect(field).to_have_value(output)
+
+
+def test_the_tag_that_is_chosen_is_asked_for(chromium: Browser, tagged_demo: Path) -> None:
+    with running(service_of(tagged_demo)) as url, opened(chromium, url) as page:
+        typed(page)
+        tag = page.locator("#tag")
+        expect(tag.locator("option")).to_have_text(["no tag", "formal"])
+        with page.expect_request("**/v1/translate") as asked:
+            tag.select_option("formal")
+        assert asked.value.post_data_json["tag"] == "formal"
+        dropped(page, "menu.po", PO)
+        [wanted] = Translator.load(tagged_demo, device="cpu").translate(
+            ["The dog runs."], tag="formal"
+        )
+        expect(page.locator(".units textarea").first).to_have_value(wanted)
+
+
 def test_everything_is_done_with_the_keyboard_alone(chromium: Browser, address: str) -> None:
     with opened(chromium, address) as page:
         expect(page.locator("#target-language option")).not_to_have_count(0)
@@ -326,6 +363,18 @@ def test_a_key_is_asked_for_and_kept_in_the_browser(chromium: Browser, tmp_path:
         page.reload()
         expect(page.locator("#target-language option")).not_to_have_count(0)
         context.close()
+
+
+def test_every_flag_has_chinese_words() -> None:
+    of_checks = {*CHECKS, UNCOVERED, UNKNOWN, UNSURE}
+    documented = (Path(__file__).parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.+?`) \|", documented, re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", " ".join(rows))) == of_checks
+    flags = {*of_checks, *WHY_NOT, CODES_AT_END, FUZZY, TOO_WIDE, "term"}
+    words = (FOLDER / "words.js").read_text(encoding="utf-8")
+    chinese = re.search(r"const FLAGS = \{.*?\n  zh: \{(.*?)\},?\n\};", words, re.DOTALL)
+    assert chinese is not None
+    assert set(re.findall(r'(\w+): "', chinese[1])) == flags
 
 
 def test_every_text_is_there_in_both_languages() -> None:

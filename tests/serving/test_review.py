@@ -12,8 +12,10 @@ from starlette.testclient import TestClient
 from headway.filling.judging import RunChecks
 from headway.localization.checks.calibration import Verdict
 from headway.serving.corrections import Corrections
-from headway.serving.memories import KnownTranslations
+from headway.serving.memories import KnownTranslations, PairMemories
+from headway.serving.requests import ServedPair
 from headway.serving.service import Service
+from headway.translator import Translator
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +39,8 @@ def client(service: Service, tmp_path: Path, kept: Corrections) -> Iterator[Test
 class Reviewed:
     """A file that is reviewed, as a client sees it."""
 
-    def __init__(self, client: TestClient, name: str, data: str) -> None:
-        form = {"source": "en", "target": "zh"}
+    def __init__(self, client: TestClient, name: str, data: str, **more: str) -> None:
+        form = {"source": "en", "target": "zh", **more}
         sent = client.post("/v1/review", data=form, files={"file": (name, data.encode())}).json()
         self.client, self.path = client, f"/v1/review/{sent['id']}"
         self.key = {"x-document-key": sent["key"]}
@@ -95,6 +97,21 @@ def test_what_is_taken_back_is_as_it_was(client: TestClient, kept: Corrections) 
     assert not written(kept)
 
 
+def test_a_blank_text_leaves_its_unit_and_is_no_correction(
+    client: TestClient, kept: Corrections
+) -> None:
+    reviewed = Reviewed(client, "a.po", PO)
+    output = reviewed.units()[1]["output"]
+    reviewed.edit({"id": 1})
+    assert written(kept) == [("%d cats sleep.", output)]
+    [unit] = reviewed.edit({"id": 1, "target": " \n"}).json()["units"]
+    assert (unit["state"], unit["target"], unit["flags"]) == ("left", "", [])
+    assert reviewed.file().endswith('msgid "%d cats sleep."\nmsgstr ""\n')
+    assert not written(kept)
+    [unit] = reviewed.edit({"id": 1, "accepted": False}).json()["units"]
+    assert (unit["state"], unit["target"]) == ("open", output)
+
+
 def test_an_edit_is_looked_at_as_every_translation_is(client: TestClient) -> None:
     reviewed = Reviewed(client, "a.po", PO)
     reviewed.units()
@@ -115,6 +132,90 @@ def test_a_lost_code_is_flagged_even_where_training_pairs_lack_many(
         assert [flag["name"] for flag in unit["flags"]] == names
 
 
+@pytest.mark.parametrize("made", ["%d 只猫睡觉。", "猫睡觉。"])
+def test_what_lacks_a_placeholder_is_for_its_file_alone(
+    client: TestClient, kept: Corrections, monkeypatch: pytest.MonkeyPatch, made: str
+) -> None:
+    monkeypatch.setattr(RunChecks, "judge", lambda *_: Verdict((), None))
+    kept.add(ServedPair("en", "zh"), "%d cats sleep.", made)
+    reviewed = Reviewed(client, "a.po", PO)
+    [_, unit] = reviewed.units()
+    assert unit["target"] == made
+    reviewed.edit({"id": 1, "target": "%d 只猫睡着了。"})
+    [unit] = reviewed.edit({"id": 1, "target": "猫睡觉。"}).json()["units"]  # may be what was made
+    assert [flag["name"] for flag in unit["flags"]] == ["code"]
+    assert unit["state"] in ("accepted", "edited")
+    assert reviewed.file().endswith('msgstr "猫睡觉。"\n')
+    assert not written(kept)
+
+
+def test_another_language_has_other_branches_of_a_choice(
+    client: TestClient, kept: Corrections, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RunChecks, "judge", lambda *_: Verdict((), None))
+    source, target = "{n, plural, one {# dog} other {# dogs}}", "{n, plural, other {# 只狗}}"
+    reviewed = Reviewed(client, "a.po", f'msgid "{source}"\nmsgstr ""\n')
+    reviewed.units()
+    [unit] = reviewed.edit({"id": 0, "target": target}).json()["units"]
+    assert not unit["flags"]
+    assert written(kept) == [(source, target)]
+
+
+def test_a_correction_holds_for_its_context_first(client: TestClient) -> None:
+    keys = ("button", "state", "")
+    entry = 'msgid "Open"\nmsgstr ""\n\n'
+    context = "".join(f'msgctxt "{key}"\n' * bool(key) + entry for key in keys)
+    targets = ["打开", "开着的", "开"]
+    reviewed = Reviewed(client, "a.po", context)
+    reviewed.units()
+    reviewed.edit(*({"id": n, "target": target} for n, target in enumerate(targets[:2])))
+    found = [unit["target"] for unit in Reviewed(client, "a.po", context).units()]
+    assert found == ["打开", "开着的", "开着的"]  # the newest, where there is no better one
+    reviewed.edit({"id": 2, "target": "开"})
+    found = [unit["target"] for unit in Reviewed(client, "a.po", context).units()]
+    assert found == targets
+
+
+def test_near_matches_are_those_of_the_services_memories_too(
+    service: Service, tmp_path: Path
+) -> None:
+    memory, pair = tmp_path / "acme.tsv", ServedPair("en", "zh")
+    memory.write_text("en\tzh\nStep 3: open the valve\t步骤 3：打开阀门\n", "utf-8")
+    known = KnownTranslations(None, PairMemories([memory], [pair]))
+    with client_of(Service(service.runs, known=known), tmp_path) as (client, _):
+        [unit] = Reviewed(client, "a.txt", "Step 2: open the valve\n").units()
+    [near] = unit["near"]
+    assert (near["percent"], near["target"]) == (99, "步骤 2：打开阀门")
+    assert near["place"] == "acme.tsv:2"  # its folder is nobody's business
+
+
+def test_a_file_is_translated_and_corrected_with_a_tag_of_the_run(
+    tagged_demo: Path, tmp_path: Path, kept: Corrections
+) -> None:
+    pair, source, text = ServedPair("en", "zh"), "The dog runs.", "The dog runs.\n"
+    memory = tmp_path / "acme.tsv"
+    memory.write_text(f"en\tzh\n{source}\t没有标签\n", "utf-8")
+    known = KnownTranslations(kept, PairMemories([memory], [pair]))
+    service = Service(service_of(tagged_demo).runs, known=known)
+    with client_of(service, tmp_path) as (client, _):
+        translator = Translator.load(tagged_demo, device="cpu")
+        [wanted] = translator.translate([source], tag="formal")
+        reviewed = Reviewed(client, "a.txt", text, tag="formal")
+        [unit] = reviewed.units()
+        assert (unit["target"], unit["origin"]) == (wanted, "model")
+        reviewed.edit({"id": 0, "target": "狗跑了。"})
+        assert Reviewed(client, "a.txt", text, tag="formal").units()[0]["target"] == "狗跑了。"
+        assert Reviewed(client, "a.txt", text).units()[0]["target"] == "没有标签"
+        reviewed.edit({"id": 0, "accepted": False})
+        assert Reviewed(client, "a.txt", text, tag="formal").units()[0]["target"] == wanted
+        form = {"source": "en", "target": "zh", "tag": "formall"}
+        for place in ("documents", "review"):
+            files = {"file": ("a.txt", text.encode())}
+            refused = client.post(f"/v1/{place}", data=form, files=files)
+            assert refused.status_code == 400
+            assert "Its tags: formal" in refused.json()["error"]
+
+
 def test_tags_of_a_page_stay_in_what_a_person_writes(client: TestClient) -> None:
     reviewed = Reviewed(client, "a.html", "<p>The <b>dog</b> runs.</p>\n<p>Hello, cat!</p>")
     reviewed.units()
@@ -128,11 +229,10 @@ def test_tags_of_a_page_stay_in_what_a_person_writes(client: TestClient) -> None
 @pytest.mark.parametrize(
     ("unit", "said"),
     [
-        ({"id": 7}, "no unit 7"),
+        ({"id": 7}, "no unit with the id 7"),
         ({"id": -1}, "units.1.id"),
         ({"id": "0"}, "units.1.id"),
-        ({"id": 0, "target": " "}, "not blank"),
-        ({"id": 0, "target": "a\x00b"}, "control"),
+        ({"id": 0, "target": "a\x00b"}, "unit 1: control"),
         ({"id": 0, "target": "x" * 20_001}, "20000"),
         ({"id": 0, "path": "/etc/passwd"}, "units.1.path"),
     ],

@@ -11,13 +11,21 @@ from served_runs import Loader, run_folder
 from starlette.testclient import TestClient
 
 from headway.commands import serve as command
+from headway.localization.formats.units import Unit
+from headway.localization.placeholders.segments import Segment
 from headway.serving import served_run
 from headway.serving.app import application
 from headway.serving.bodies import GlossaryPair, terms_of
-from headway.serving.corrections import Corrections
+from headway.serving.corrections import Correction, Corrections
 from headway.serving.limits import Limits
 from headway.serving.memories import KnownTranslations, PairMemories
-from headway.serving.requests import Caller, RefusedError, ServedText, TranslationRequest
+from headway.serving.requests import (
+    Caller,
+    RefusedError,
+    ServedPair,
+    ServedText,
+    TranslationRequest,
+)
 from headway.serving.runs import ServedRuns
 from headway.serving.service import Service
 from headway.translator import Translator
@@ -252,6 +260,26 @@ def test_what_people_translated_holds_for_the_tag_that_it_was_given_for(tmp_path
             of_markup = ask(service, ["<p>Hello.</p>"], "de", source="en", tag=tag, markup="html")
             assert of_markup[0].text == f"<p>{wanted[0]}</p>"
     assert len(list((tmp_path / "corrections").glob("*.jsonl"))) == 2
+
+
+def test_of_what_people_translated_the_one_in_context_goes_first(tmp_path) -> None:
+    memory, pair = tmp_path / "old.po", ServedPair("en", "de")
+    entry = 'msgctxt "state"\nmsgid "Open"\nmsgstr "Offen"\n\n'
+    memory.write_text(entry + 'msgid "Shut"\nmsgstr "Zu"\n', "utf-8")
+    units = [Unit(Segment(("Open",)), key=key) for key in ("state", "button", "")]
+    with Corrections(tmp_path / "corrections") as kept:
+        known = KnownTranslations(kept, PairMemories([memory], [pair]))
+
+        def targets() -> list[str]:
+            return [found.segment.text for unit in units if (found := known.exact(pair, unit))]
+
+        assert targets() == ["Offen"] * 3
+        kept.add_all(pair, [Correction("Open", "Öffnen", "menu")])
+        assert targets() == ["Offen", "Öffnen", "Öffnen"]
+        kept.add(pair, "Open", "Auf")
+        assert targets() == ["Offen", "Auf", "Auf"]
+        kept.add_all(pair, [Correction("Open", "Geöffnet", "state")])
+        assert targets() == ["Geöffnet", "Auf", "Auf"]
 
 
 @pytest.mark.parametrize(("given", "asked"), [({}, None), ({"glossary": []}, "none")])

@@ -153,7 +153,11 @@ class UnitEditBody(_Body):
 
     id: Annotated[int, Field(ge=0, description="The unit's own.")]
     target: Annotated[
-        str | None, Field(max_length=20_000, description="Its text; left out: what was made.")
+        str | None,
+        Field(
+            max_length=20_000,
+            description="Its text; blank: the unit is left; left out: what was made.",
+        ),
     ] = None
     accepted: Annotated[bool, Field(description="false takes back what was said.")] = True
 
@@ -177,6 +181,7 @@ class DocumentForm(_Body):
         str | None,
         Field(max_length=1_000_000, description="A list of terms as of /v1/translate, as JSON."),
     ] = None
+    tag: Annotated[str, Field(max_length=50, description="One of the run's tags.")] = ""
 
 
 def terms_of(given: list[GlossaryPair] | Literal["none"] | None) -> Terms | Literal["none"] | None:

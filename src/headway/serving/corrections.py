@@ -5,10 +5,10 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from headway.core.cleaning import clean
 from headway.core.disk import disk_errors, sync, write_bytes
@@ -21,6 +21,19 @@ from headway.serving.requests import RefusedError, ServedPair
 _CODE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8}){0,4}")
 
 
+class Correction(NamedTuple):
+    """A text as a person translated it."""
+
+    source: str
+    target: str
+    key: str = ""
+    """What tells it from others of the same text (`msgctxt`, ..), as `Unit.key`."""
+
+
+_Known = dict[str, dict[str, str]]
+"""Translations by text and key, of each text the newest last."""
+
+
 class Corrections:
     """A folder of them, `corrections.en-de.jsonl` for each pair, `corrections.en-de.TAG.jsonl` for
     what is asked for by a run's tag: lines are added, and one is on the disk before anybody hears
@@ -30,7 +43,7 @@ class Corrections:
     def __init__(self, folder: Path, say: Callable[[str], None] = lambda _: None) -> None:
         """Raises DiskError: it cannot be written to; TakenError: another process has it."""
         self.folder, self._lock = folder, threading.Lock()
-        self._held, self._known = ExitStack(), dict[tuple[ServedPair, str], dict[str, str]]()
+        self._held, self._known = ExitStack(), dict[tuple[ServedPair, str], _Known]()
         self._held.enter_context(only_writer_of_folder(folder, say))
         self._say = say
 
@@ -54,58 +67,69 @@ class Corrections:
 
     def add(self, pair: ServedPair, source_text: str, target_text: str, tag: str = "") -> None:
         """Keep what a person wrote: see `add_all`."""
-        self.add_all(pair, {source_text: target_text}, tag)
+        self.add_all(pair, [Correction(source_text, target_text)], tag)
 
-    def add_all(self, pair: ServedPair, targets: Mapping[str, str], tag: str = "") -> None:
-        """Keep what a person wrote, by the texts that it translates; it holds from now on, in the
-        place of earlier corrections of the same texts.
+    def add_all(self, pair: ServedPair, some: Iterable[Correction], tag: str = "") -> None:
+        """Keep what a person wrote; it holds from now on, in the place of earlier corrections of
+        the same texts with the same keys.
 
         Raises:
             RefusedError: one side is blank, or they are too long for a line of such a file.
             DiskError: it could not be written, and nothing of it is kept.
         """
-        lines = b"".join(_line(source, target) for source, target in targets.items())
+        some = list(some)
+        lines = b"".join(map(_line, some))
         file = self.file_of(pair, tag)
         if not lines:
             return
         with self._lock:
             known = self._of(pair, tag)
             _append(file, lines)
-            known |= {clean(source): target for source, target in targets.items()}
+            for one in some:
+                _put(known, one)
 
-    def withdraw(self, pair: ServedPair, targets: Mapping[str, str]) -> None:
-        """Take corrections back, by the texts that they translate, as far as they still hold: the
-        file is written anew without any of these texts.
+    def withdraw(self, pair: ServedPair, some: Iterable[Correction], tag: str = "") -> None:
+        """Take corrections back, as far as they still hold: the file is written anew without any
+        of these texts with these keys.
 
         Raises DiskError: it could not be written, and all stays as it was.
         """
-        file = self.file_of(pair)
+        file = self.file_of(pair, tag)
         with self._lock:
-            known = self._of(pair)
-            gone = {clean(text) for text, it in targets.items() if known.get(clean(text)) == it}
-            if not gone:
+            known = self._of(pair, tag)
+            gone = {one._replace(source=clean(one.source)) for one in some}
+            every = list(_all(known))
+            left = [one for one in every if one not in gone]
+            if len(left) == len(every):
                 return
-            left = {text: target for text, target in known.items() if text not in gone}
-            write_bytes(file, b"".join(_line(*one) for one in left.items()))
-            self._known[pair, ""] = left
+            write_bytes(file, b"".join(map(_line, left)))
+            found = self._known[pair, tag] = {}
+            for one in left:
+                _put(found, one)
 
-    def exact(self, pair: ServedPair, text: str, tag: str = "") -> str | None:
-        """The newest correction of this very text, white space around it aside."""
+    def exact(
+        self, pair: ServedPair, text: str, tag: str = "", key: str | None = None
+    ) -> str | None:
+        """The correction of this very text, white space around it aside, with this key; by default
+        one without a key, else the newest."""
         known = self._known.get((pair, tag))
         if known is None and (not tag or os.path.exists(self.file_of(pair, tag))):
             with self._lock:
                 known = self._of(pair, tag)
-        return known.get(clean(text)) if known else None
+        of_text = known.get(clean(text)) if known else None
+        if not of_text or key is not None:
+            return of_text.get(key) if of_text and key is not None else None
+        return of_text.get("", next(reversed(of_text.values())))
 
     def count(self, pair: ServedPair) -> int:
         """Texts that there are corrections of."""
         with self._lock:
             return len(self._of(pair))
 
-    def _of(self, pair: ServedPair, tag: str = "") -> dict[str, str]:
+    def _of(self, pair: ServedPair, tag: str = "") -> _Known:
         """What is known of a pair, read when it is first asked for."""
         if (pair, tag) not in self._known:
-            found: dict[str, str] = {}
+            found: _Known = {}
             file = self.file_of(pair, tag)
             if file.exists():
                 n_odd = _read(file, found)
@@ -115,26 +139,39 @@ class Corrections:
         return self._known[pair, tag]
 
 
-def _line(source_text: str, target_text: str) -> bytes:
-    if not clean(source_text) or not clean(target_text):
+def _put(known: _Known, one: Correction) -> None:
+    """Have a correction be the newest of its text. Who reads meanwhile has the old ones, or all."""
+    text = clean(one.source)
+    others = {key: target for key, target in known.get(text, {}).items() if key != one.key}
+    known[text] = {**others, one.key: one.target}
+
+
+def _all(known: _Known) -> Iterator[Correction]:
+    for text, of_text in known.items():
+        for key, target in of_text.items():
+            yield Correction(text, target, key)
+
+
+def _line(one: Correction) -> bytes:
+    if not clean(one.source) or not clean(one.target):
         raise RefusedError("bad", "a correction is a text and its translation; one is blank")
-    entry = {"source": source_text, "target": target_text}
+    entry = one._asdict() if one.key else {"source": one.source, "target": one.target}
     line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
     if len(line) > MAX_LINE_BYTES:
         raise RefusedError("too_long", "a correction is a text of a few paragraphs at most")
     return line
 
 
-def _read(file: Path, found: dict[str, str]) -> int:
+def _read(file: Path, found: _Known) -> int:
     """Take in all lines, later ones in the place of earlier ones; how many are none: the last may
     be torn, where the power was lost."""
     n_odd = 0
     with file.open("rb") as lines:
         for raw in bounded_lines(lines):
             entry = json_object((raw or b"").decode("utf-8", "replace")) or {}
-            source, target = entry.get("source"), entry.get("target")
+            source, target, key = (entry.get(name) for name in Correction._fields)
             if isinstance(source, str) and isinstance(target, str) and clean(source):
-                found[clean(source)] = target
+                _put(found, Correction(source, target, key if isinstance(key, str) else ""))
             else:
                 n_odd += 1
     return n_odd

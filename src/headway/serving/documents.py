@@ -18,6 +18,7 @@ import anyio.to_thread
 
 from headway.core.disk import write_bytes
 from headway.core.errors import HeadwayError
+from headway.corpora.mixing import chosen_tag
 from headway.serving.file_translation import (
     OpenedUpload,
     WantedTerms,
@@ -101,16 +102,20 @@ class Documents:
         caller: Caller,
         overwrite: bool = False,
         reviewed: bool = False,
+        tag: str = "",
     ) -> UploadedDocument:
         """Take a file in; of its name only the suffix is used.
 
         `overwrite`: what is translated in it already is translated, too; `reviewed`: its units
-        can be looked at.
+        can be looked at; `tag`: one of the run's.
 
         Raises RefusedError: its kind is unknown, it cannot be read or has nothing to translate,
-        nobody translates its language, it is too large, or too many are waiting.
+        nobody translates its language, it is too large, or too many are waiting; ConfigError: the
+        run has no such tag, or it must be told which.
         """
-        work = partial(self._take, name, data, source, target, terms, caller, overwrite, reviewed)
+        work = partial(
+            self._take, name, data, source, target, terms, caller, overwrite, reviewed, tag
+        )
         if self._readers is None:
             self._readers = anyio.CapacityLimiter(READ_AT_ONCE)
         return await anyio.to_thread.run_sync(work, limiter=self._readers)
@@ -181,6 +186,7 @@ class Documents:
         caller: Caller,
         overwrite: bool,
         reviewed: bool,
+        tag: str,
     ) -> UploadedDocument:
         kind, limits = kind_of_name(name), self.limits
         most = self.service.limits.max_file_mb << 20
@@ -196,6 +202,7 @@ class Documents:
         try:
             place.write_bytes(data)
             opened = open_upload(self.service, place, source, target, overwrite=overwrite)
+            chosen_tag(tag or None, self.service.runs.of(*opened.languages[:2]).tags)
             caller.charge(opened.n_characters)
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
@@ -215,6 +222,7 @@ class Documents:
             n_bytes=2 * len(data) + _UNIT_BYTES * len(opened.document.gaps) * reviewed,
             reviewed=reviewed,
             overwrite=overwrite,
+            tag=tag,
         )
         with self._lock:
             if self._closed:
@@ -295,7 +303,8 @@ class Documents:
         run = self.service.runs.of(*document.languages[:2])
         opened = self.opened(document)
         with self.service.runs.using(run) as translator:
-            outcomes = translated(opened, translator, self.service.known, terms, tell)
+            known = self.service.known
+            outcomes = translated(opened, translator, known, terms, tell, document.tag)
         if document.reviewed:
             can_hold = opened.document.can_hold
             document.review = ReviewState(outcomes, translator.longest, can_hold)

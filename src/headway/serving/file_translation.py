@@ -173,17 +173,21 @@ class FileMemory(NamedTuple):
     known: KnownTranslations
     pair: ServedPair
     others: Memories
+    """The file's own, and the run's."""
+    tag: str = ""
 
     def exact(self, unit: Unit) -> Match | None:
-        """What people approved goes first, where it is of no plural form."""
-        found = None if unit.form else self.known.exact(self.pair, unit.source)
+        """What people approved goes first."""
+        found = self.known.exact(self.pair, unit, self.tag)
         if found is not None:
             return Match(unit.source, found.segment, EXACT, found.origin)
         return self.others.exact(unit)
 
     def near(self, unit: Unit) -> Sequence[Match]:
-        """Near matches, the best first."""
-        return self.others.near(unit)
+        """Near matches of all memories, the best first."""
+        memories = None if self.tag else self.known.memories
+        named = memories.of(self.pair) if memories else ()
+        return Memories([*named, *self.others.memories], SHOWN_FROM).near(unit)
 
 
 def translated(
@@ -192,10 +196,11 @@ def translated(
     known: KnownTranslations,
     terms: WantedTerms = None,
     tell: Tell = lambda _: None,
+    tag: str = "",
 ) -> list[Outcome]:
     """What becomes of each unit: by what is known already, else by the model, with the terms kept
-    and every translation judged."""
-    flow = _flow(opened, translator, known, terms)
+    and every translation judged; `tag` is one of the run's."""
+    flow = _flow(opened, translator, known, terms, tag)
     kind = suffix_of(opened.place)
     gaps = opened.document.gaps
     sign = sign_of(kind, [gap.source for gap in gaps])
@@ -214,15 +219,21 @@ def translated(
 
 
 def _flow(
-    opened: OpenedUpload, translator: Translator, known: KnownTranslations, terms: WantedTerms
+    opened: OpenedUpload,
+    translator: Translator,
+    known: KnownTranslations,
+    terms: WantedTerms,
+    tag: str,
 ) -> Flow:
     target = opened.languages.target
     how = asdict(translator.decoding({}))
     kept = translator.processors.own_terms if terms is None else terms
     kept = None if isinstance(kept, str) else kept
     how["glossary"] = NONE if kept is None else kept
+    how["tag"] = tag or None
+    pair, memories = ServedPair(*opened.languages[:2]), _memories(opened, translator, tag)
     steps = Steps(
-        memory=FileMemory(known, ServedPair(*opened.languages[:2]), _memories(opened, translator)),
+        memory=FileMemory(known, pair, memories, tag),
         glossary=kept,
         checks=RunChecks(translator.checker, target),
     )
@@ -234,11 +245,11 @@ def _flow(
     )
 
 
-def _memories(opened: OpenedUpload, translator: Translator) -> Memories:
+def _memories(opened: OpenedUpload, translator: Translator, tag: str) -> Memories:
     wanted = LanguagePair(*opened.languages[:2])
     found: list[Memory] = [own_memory([opened.place], wanted, [])]
     if translator.run is not None:
-        found += training_memories(translator.run, wanted, lambda _: None)
+        found += training_memories(translator.run, wanted, lambda _: None, tag or None)
     return Memories([memory for memory in found if len(memory)], SHOWN_FROM)
 
 

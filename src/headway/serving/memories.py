@@ -10,7 +10,7 @@ from headway.languages.codes import LanguagePair
 from headway.localization.formats.file_kinds import reader_of
 from headway.localization.formats.units import Unit
 from headway.localization.memory.building import cached_memory
-from headway.localization.memory.memory import Memories, Memory
+from headway.localization.memory.memory import Memories, Memory, MemoryMatch
 from headway.localization.placeholders.segments import Segment, as_segment
 from headway.serving.corrections import Corrections
 from headway.serving.requests import ServedPair
@@ -51,11 +51,14 @@ class PairMemories:
             say(f"the memory {file} has {n_read:,} units")
         self._memories = {pair: Memories(some) for pair, some in found.items()}
 
-    def exact(self, pair: ServedPair, source: Segment) -> Segment | None:
+    def of(self, pair: ServedPair) -> Sequence[Memory]:
+        """Those of a pair, the file that was named first before the others."""
+        return found.memories if (found := self._memories.get(pair)) else ()
+
+    def best(self, pair: ServedPair, unit: Unit) -> MemoryMatch | None:
         """The best translation of this very text; None where there is none."""
         memories = self._memories.get(pair)
-        found = memories.exact(Unit(source)) if memories else None
-        return found.target if found else None
+        return memories.best(unit) if memories else None
 
 
 class KnownTranslation(NamedTuple):
@@ -67,7 +70,7 @@ class KnownTranslation(NamedTuple):
 
 
 class KnownTranslations(NamedTuple):
-    """What people have translated: corrections first, then memories."""
+    """What people have translated: what is in context first, corrections before memories."""
 
     corrections: Corrections | None = None
     memories: PairMemories | None = None
@@ -77,16 +80,23 @@ class KnownTranslations(NamedTuple):
         """There may be some."""
         return self.corrections is not None or self.memories is not None
 
-    def exact(self, pair: ServedPair, source: Segment, tag: str = "") -> KnownTranslation | None:
-        """The translation of this very text, with the codes of `source`; None where there is none
-        that has them all. What is asked for by a `tag` is another text than without one: it has
-        corrections of its own, and no file of a memory says that it is of a tag."""
-        kept = self.corrections.exact(pair, source.text, tag) if self.corrections else None
-        if kept is not None:
-            found = as_segment(kept, source)
-            if Counter(found.codes) == Counter(source.codes):
-                return KnownTranslation(found, "correction")
-        segment = self.memories.exact(pair, source) if self.memories and not tag else None
-        if segment is not None and Counter(segment.codes) == Counter(source.codes):
-            return KnownTranslation(segment, "memory")
+    def exact(self, pair: ServedPair, unit: Unit, tag: str = "") -> KnownTranslation | None:
+        """The translation of this very text, with the codes of its source; None where there is none
+        that has them all.
+
+        A correction of the unit's key is the best, then what a memory has in context, then another
+        correction. What is asked for by a `tag` is another text than without one: it has
+        corrections of its own, and no file of a memory says that it is of a tag. Corrections are of
+        no plural form.
+        """
+        match = self.memories.best(pair, unit) if self.memories and not tag else None
+        known = [(match.target if match else None, "memory")]
+        if (kept := self.corrections) is not None and not unit.form:
+            text, is_in_context = unit.source.text, match is not None and match.in_context
+            known.insert(is_in_context, (kept.exact(pair, text, tag), "correction"))
+            known.insert(0, (kept.exact(pair, text, tag, unit.key), "correction"))
+        for target, origin in known:
+            found = None if target is None else as_segment(target, unit.source)
+            if found is not None and Counter(found.codes) == Counter(unit.source.codes):
+                return KnownTranslation(found, origin)
         return None

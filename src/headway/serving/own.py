@@ -14,10 +14,15 @@ from starlette.types import Receive, Scope, Send
 
 from headway.core.errors import HeadwayError
 from headway.corpora.mixing import chosen_tag
-from headway.operations.shipped import open_folder
 from headway.serving.bodies import CorrectBody, TranslateBody, read
 from headway.serving.doors import EVENTS, body_of, caller_of, route
-from headway.serving.requests import Caller, RefusedError, ServedText, TranslationRequest
+from headway.serving.requests import (
+    Caller,
+    RefusedError,
+    ServedPair,
+    ServedText,
+    TranslationRequest,
+)
 from headway.serving.service import Service
 from headway.translation.detailed import Translation
 
@@ -48,8 +53,16 @@ async def translate(service: Service, request: Request) -> Response:
 
 
 async def languages(service: Service, _: Request) -> Response:
-    """The pairs that are translated, and whether corrections are kept."""
-    pairs = [pair._asdict() for pair in dict.fromkeys(service.runs.pairs)]
+    """The pairs that are translated, with the tags of their runs; whether corrections are kept."""
+
+    def told(pair: ServedPair) -> dict[str, Any]:
+        tags = service.runs.of(*pair).tags
+        return {**pair._asdict(), **({"tags": tags} if any(tags) else {})}
+
+    def all_told() -> list[dict[str, Any]]:
+        return [told(pair) for pair in dict.fromkeys(service.runs.pairs)]
+
+    pairs = await anyio.to_thread.run_sync(all_told)
     return JSONResponse({"pairs": pairs, "corrections": service.known.corrections is not None})
 
 
@@ -65,7 +78,7 @@ async def correct(service: Service, request: Request) -> Response:
 
     def keep() -> None:
         if body.tag:
-            chosen_tag(body.tag, open_folder(run.path).settings()["data"].get("tags", ()))
+            chosen_tag(body.tag, run.tags)
         corrections.add(run.pair, body.source_text, body.target_text, body.tag or "")
 
     await anyio.to_thread.run_sync(keep)

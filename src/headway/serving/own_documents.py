@@ -89,6 +89,7 @@ async def _submit(documents: Documents, request: Request, *, reviewed: bool) -> 
         caller=caller_of(request),
         overwrite=form.overwrite == "true",
         reviewed=reviewed,
+        tag=form.tag,
     )
 
 

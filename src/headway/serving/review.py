@@ -2,20 +2,22 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.to_thread
 
-from headway.filling.judging import RunChecks
+from headway.filling.judging import RunChecks, side_by_side
 from headway.filling.report import row_of
 from headway.localization.checks.code_signs import odd_codes
 from headway.localization.formats.units import Flag
 from headway.localization.placeholders.segments import Segment, as_segment
 from headway.serving.bodies import UnitEditBody
+from headway.serving.corrections import Correction
 from headway.serving.requests import RefusedError, ServedPair
 from headway.serving.service import Service
 from headway.serving.uploaded_documents import ReviewState, UploadedDocument
@@ -23,7 +25,7 @@ from headway.serving.uploaded_documents import ReviewState, UploadedDocument
 AT_ONCE = 4
 """Edits that are looked at."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-_SENT = ("line", "key", "source", "origin", "percent", "confidence", "near")
+_SENT = ("line", "key", "source", "origin", "percent", "confidence")
 
 
 class Reviews:
@@ -47,8 +49,10 @@ class Reviews:
         """Take up what a person says of some units; the units as they are then. The file has it
         when it is fetched next.
 
-        What is accepted is kept as a correction, until it is taken back. Raises RefusedError: there
-        is no such unit, it lacks a code of its source, or the file cannot hold it; then nothing is
+        A blank text leaves its unit as it is in the file. What else is accepted is kept as a
+        correction, until it is taken back; where it lacks a placeholder of its source, or has one
+        more, it is flagged and holds for this file alone. Raises RefusedError: there is no such
+        unit, it lacks a code of the file's own (`<b>`), or the file cannot hold it; then nothing is
         taken up.
         """
         if self._threads is None:
@@ -65,40 +69,42 @@ class Reviews:
             before, said = state.said, dict(state.said)
             for edit in edits:
                 if edit.id >= len(state.outcomes):
-                    raise RefusedError("bad", f"there is no unit {edit.id}")
+                    raise RefusedError("bad", f"there is no unit with the id {edit.id}")
                 said.pop(edit.id, None)
                 if edit.accepted:
                     said[edit.id] = _segment(state, edit)
             state.said, state.is_written = said, False
-            self._judge(document, state, numbers)
-        sources = {n: state.outcomes[n].unit.source.text for n in numbers}
+            odd = self._judge(document, state, numbers)
         if (corrections := self.service.known.corrections) is not None:
             pair = ServedPair(*document.languages[:2])
-            taken_back = {sources[n]: before[n].text for n in numbers if n in before}
-            corrections.withdraw(pair, taken_back)
-            approved = {sources[n]: said[n].text for n in numbers if n in said}
-            corrections.add_all(pair, approved)
+            corrections.withdraw(pair, _corrections(state, before, numbers), document.tag)
+            approved = [n for n in numbers if n not in odd]
+            corrections.add_all(pair, _corrections(state, said, approved), document.tag)
         return [_unit(n, state) for n in numbers]
 
     def _judge(
         self, document: UploadedDocument, state: ReviewState, numbers: Sequence[int]
-    ) -> None:
-        """Look at what people wrote as at every translation."""
+    ) -> set[int]:
+        """Look at what people approved, at what they wrote as at every translation; the numbers of
+        those whose codes are not those of their source, however many training pairs lack some."""
         source, target, _ = document.languages
         runs = self.service.runs
         with runs.using(runs.of(source, target)) as translator:
             checks = RunChecks(translator.checker, target)
+        odd = set[int]()
         for n in numbers:
-            made = state.outcomes[n]
+            made, said = state.outcomes[n], state.said.get(n)
             state.flags.pop(n, None)
-            if n in state.said and state.said[n] != made.segment:
-                flags = checks.judge(replace(made, segment=state.said[n])).flags
-                odd, why = odd_codes(made.unit.source.text, state.said[n].text, checks.checker.own)
-                # however many training pairs lack some
-                more = [Flag("code", 1.0, why)] * (
-                    odd > 0 and "code" not in {f.name for f in flags}
-                )
-                state.flags[n] = (*more, *flags)
+            if said is None:
+                continue
+            flags = checks.judge(replace(made, segment=said)).flags if said != made.segment else ()
+            for ours, theirs in side_by_side(made, said, target):
+                n_odd, why = odd_codes(ours.text, theirs.text, checks.checker.own)
+                if n_odd and n not in odd:
+                    odd.add(n)
+                    flags = (Flag("code", 1.0, why), *(one for one in flags if one.name != "code"))
+            state.flags[n] = tuple(flags)
+        return odd
 
 
 def _state(document: UploadedDocument) -> ReviewState:
@@ -111,10 +117,11 @@ def _state(document: UploadedDocument) -> ReviewState:
     return document.review
 
 
-def _segment(state: ReviewState, edit: UnitEditBody) -> Segment:
-    """What a unit is to have; raises RefusedError where a file could not hold it."""
+def _segment(state: ReviewState, edit: UnitEditBody) -> Segment | None:
+    """What a unit is to have, None to leave it; raises RefusedError where a file could not hold it.
+    Units are counted from 1, as people see them."""
     made = state.outcomes[edit.id]
-    source, name = made.unit.source, f"unit {edit.id}"
+    source, name = made.unit.source, f"unit {edit.id + 1}"
     if edit.target is None:
         if made.target is None:
             raise RefusedError("bad", f"{name}: nothing was made of it that could be accepted")
@@ -123,7 +130,7 @@ def _segment(state: ReviewState, edit: UnitEditBody) -> Segment:
     if _CONTROLS.search(text):
         raise RefusedError("bad", f"{name}: control characters do not belong in a text")
     if not text.strip():
-        raise RefusedError("bad", f"{name}: a translation is not blank. Take it back instead.")
+        return None
     if made.target is not None and text == made.target.text:
         return made.target
     segment = as_segment(text, source)
@@ -134,17 +141,34 @@ def _segment(state: ReviewState, edit: UnitEditBody) -> Segment:
     return segment
 
 
+def _corrections(
+    state: ReviewState, said: Mapping[int, Segment | None], numbers: Sequence[int]
+) -> list[Correction]:
+    """What was said of these units, each with its key."""
+    units = {n: state.outcomes[n].unit for n in numbers}
+    return [
+        Correction(unit.source.text, one.text, unit.key)
+        for n, unit in units.items()
+        if (one := said.get(n)) is not None
+    ]
+
+
 def _unit(number: int, state: ReviewState) -> dict[str, Any]:
     row, said = row_of(state.outcomes[number], state.longest), state.said.get(number)
-    changed = said is not None and said.text != row["target"]
-    flags = row["reasons"]
-    if changed:
-        flags = [flag._asdict() for flag in state.flags.get(number, ())]
+    name, target, flags = "open", row["target"], state.flags.get(number, ())
+    told = [flag._asdict() for flag in flags]
+    if number in state.said:
+        target = "" if said is None else said.text
+        name = "left" if said is None else "accepted" if target == row["target"] else "edited"
+    if target == row["target"]:
+        told += [one for one in row["reasons"] if one["name"] not in {flag.name for flag in flags}]
+    near = [{**one, "place": Path(one["place"]).name} for one in row["near"]]
     return {
         "id": number,
         **{name: row[name] for name in _SENT},
+        "near": near,
         "output": row["target"],
-        "target": row["target"] if said is None else said.text,
-        "state": "open" if said is None else ("edited" if changed else "accepted"),
-        "flags": flags,
+        "target": target,
+        "state": name,
+        "flags": told,
     }

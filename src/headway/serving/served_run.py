@@ -2,6 +2,8 @@
 
 import threading
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -49,6 +51,7 @@ class ServedRun:
         """Raises RunError where there is no run, or it does not say its languages."""
         self.path = path
         self.pair = pair_of(path)
+        self._tags: Sequence[str] = ()
         self.loaded: LoadedTranslator | None = None
         self.loading = threading.Lock()
         self.trouble = ""
@@ -66,6 +69,13 @@ class ServedRun:
             except OSError:
                 found.append(None)
         return tuple(found)
+
+    @property
+    def tags(self) -> Sequence[str]:
+        """Those of its training; an empty one is text without a tag."""
+        with suppress(RunError):  # it is being replaced
+            self._tags = tuple(open_folder(self.path).settings().get("data", {}).get("tags", ()))
+        return self._tags
 
     @property
     def folder(self) -> Path:

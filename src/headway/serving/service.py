@@ -9,6 +9,7 @@ import anyio.to_thread
 from headway.languages.codes import same_language
 from headway.languages.detection import other_language
 from headway.localization.checks.calibration import Verdict
+from headway.localization.formats.units import Unit
 from headway.localization.placeholders.segments import Segment
 from headway.serving.detecting import ranked, source_of
 from headway.serving.language_models import LanguageModels
@@ -81,7 +82,7 @@ class Service:
         if run is None or run.loaded is None or len(request.texts) > MOST_TEXTS:
             return None
         if self.known.is_any and request.use_memory:
-            texts = [Segment((text.strip(),)) for text in request.texts]
+            texts = [Unit(Segment((text.strip(),))) for text in request.texts]
             if any(self.known.exact(run.pair, text) for text in texts):
                 return None
         with self.runs.using_loaded(run) as translator:
@@ -172,7 +173,9 @@ class Service:
             if not text or text.isspace():
                 answers[i] = ServedText(text, source, origin="none")
             elif self.known.is_any and request.use_memory and not request.prefixes:
-                known = self.known.exact(way.pair, Segment((text.strip(),)), request.tag or "")
+                known = self.known.exact(
+                    way.pair, Unit(Segment((text.strip(),))), request.tag or ""
+                )
                 if known is not None:
                     target = framed(text, known.segment.text)
                     answers[i] = ServedText(target, source, origin=known.origin)
@@ -229,7 +232,7 @@ class Service:
             made[i] = _between_tags(of_text)
         if self.known.is_any and request.use_memory:
             for i, segment in enumerate(segments):
-                known = self.known.exact(way.pair, segment, request.tag or "")
+                known = self.known.exact(way.pair, Unit(segment), request.tag or "")
                 if i not in made and known is not None:
                     made[i] = MadeSegment(known.segment, known.origin)
         coded = [i for i in range(len(segments)) if i not in made]

@@ -52,6 +52,8 @@ class UploadedDocument:
     """Of a finished one that is to be reviewed."""
     overwrite: bool = False
     """Also what was translated in it already is translated."""
+    tag: str = ""
+    """The run's, that it is asked for by."""
 
     @property
     def finished(self) -> bool:
@@ -76,10 +78,10 @@ class ReviewState:
     """Sub-words that the model reads at once."""
     can_hold: Callable[[Segment], bool]
     """Whether the file's encoding has all characters of a text."""
-    said: dict[int, Segment] = field(default_factory=dict)
-    """What units are to have, by their numbers, where a person approved it."""
+    said: dict[int, Segment | None] = field(default_factory=dict)
+    """What units are to have, by their numbers, where a person said it; None: they are left."""
     flags: dict[int, tuple[Flag, ...]] = field(default_factory=dict)
-    """Of what a person wrote."""
+    """Of what a person wrote, and of what was accepted though its codes are odd."""
     is_written: bool = True
     """The result has all of it."""
     lock: threading.Lock = field(default_factory=threading.Lock)

@@ -146,9 +146,13 @@ class Memories:
 
     def exact(self, unit: Unit) -> Match | None:
         """See `headway.filling.judging.MemoryLookup`."""
-        found = [one for memory in self.memories if (one := memory.exact(unit))]
-        best = next((one for one in found if one.in_context), found[0] if found else None)
+        best = self.best(unit)
         return as_match(best, unit) if best else None
+
+    def best(self, unit: Unit) -> MemoryMatch | None:
+        """The same, with whether it is in context."""
+        found = [one for memory in self.memories if (one := memory.exact(unit))]
+        return next((one for one in found if one.in_context), found[0] if found else None)
 
     def near(self, unit: Unit) -> list[Match]:
         """See `headway.filling.judging.MemoryLookup`."""

@@ -6,7 +6,7 @@ import { named, percent, t } from "./words.js";
 export const AUTO = "auto";
 
 export function languageChoice(page) {
-  const [source, target, swap] = ["source-language", "target-language", "swap"].map(page.at);
+  const [source, target, swap, tag] = ["source-language", "target-language", "swap", "tag"].map(page.at);
   let pairs = [];
   let found = null; // { language, sureness } of the text at hand
   const hearers = [];
@@ -30,6 +30,17 @@ export function languageChoice(page) {
     target.append(...targets(source.value).map(option));
     target.value = targets(source.value).includes(to) ? to : targets(source.value)[0] ?? "";
     swap.disabled = !has(target.value, back());
+    drawTags();
+  }
+
+  /* Those of the run; an empty one is text without a tag. */
+  function drawTags() {
+    const fit = pairs.filter((pair) => pair.target === target.value && (!spoken() || pair.source === spoken()));
+    const [chosenTag, tags] = [tag.value, fit.length === 1 ? fit[0].tags ?? [] : []];
+    clear(tag);
+    tag.append(...tags.map((name) => h("option", { value: name }, name || t("noTag"))));
+    tag.value = tags.includes(chosenTag) ? chosenTag : tags[0] ?? "";
+    tag.hidden = tags.length < 2;
   }
 
   function chosen() {
@@ -41,6 +52,7 @@ export function languageChoice(page) {
 
   source.addEventListener("change", chosen);
   target.addEventListener("change", chosen);
+  tag.addEventListener("change", () => { for (const hear of hearers) hear(); });
   swap.addEventListener("click", () => {
     const [from, to] = [target.value, back()];
     if (!has(from, to)) return;
@@ -60,6 +72,8 @@ export function languageChoice(page) {
     },
     get source() { return source.value; },
     get target() { return target.value; },
+    /* As a part of a request. */
+    get tag() { return tag.value && !tag.hidden ? { tag: tag.value } : {}; },
     get spoken() { return spoken(); },
     get pair() { return `${spoken()}-${target.value}`; },
     /* Told what a text was found to be in. */

@@ -23,7 +23,7 @@ export function fileTab(page, choice) {
     current = mine;
     draw();
     try {
-      const fields = { source: choice.source, target: choice.target, overwrite: String(at("overwrite").checked) };
+      const fields = { source: choice.source, target: choice.target, ...choice.tag, overwrite: String(at("overwrite").checked) };
       const terms = store.terms(choice.pair);
       if (terms.length) fields.glossary = JSON.stringify(terms);
       let told = await api.sendFile(file, fields);

@@ -101,7 +101,7 @@ export function othersList(page, choice, { root, pane, choose }) {
 async function others(choice, part, word, signal) {
   const before = part.text.slice(0, word.start);
   const own = part.text.slice(word.start, word.end);
-  const asked = { source: choice.spoken || choice.source, target: choice.target, memory: false };
+  const asked = { source: choice.spoken || choice.source, target: choice.target, ...choice.tag, memory: false };
   const begun = { ...asked, text: part.from, ...(before.trim() ? { prefix: before.trimEnd() } : {}) };
   const [searched, drawn] = await Promise.all([
     api.translate({ ...begun, n_best: 8, beam: 8, method: "beam" }, signal),

@@ -105,7 +105,7 @@ export function reviewTable(page, told, service) {
   function about(unit) {
     const from = unit.origin && h("span", { class: "badge", "data-origin": unit.origin },
       origin(unit.origin, { percent: unit.percent ?? "" }));
-    const sure = typeof unit.confidence === "number" && unit.state !== "edited" && h("span", { class: "sure", title: t("sureTitle") },
+    const sure = typeof unit.confidence === "number" && !["edited", "left"].includes(unit.state) && h("span", { class: "sure", title: t("sureTitle") },
       h("span", { class: "gauge", style: { "--share": unit.confidence.toFixed(3) }, "aria-hidden": "true" }),
       t("sure", { percent: percent(unit.confidence) }));
     return [h("p", { class: "facts" },
@@ -126,6 +126,7 @@ export function reviewTable(page, told, service) {
 
   function editOf(unit) {
     const text = written.get(unit.id);
+    if (!(text ?? unit.target).trim()) return { id: unit.id, target: "" };
     if (text === undefined) return unit.state === "edited" ? { id: unit.id, target: unit.target } : { id: unit.id };
     return text === unit.output ? { id: unit.id } : { id: unit.id, target: text };
   }

@@ -62,7 +62,7 @@ export function textTab(page, choice) {
   function request(text, pair) {
     const terms = glossary(pair);
     return {
-      text, source: choice.source, target: choice.target, details: true,
+      text, source: choice.source, target: choice.target, ...choice.tag, details: true,
       n_best: text.length <= MOST_FOR_OTHERS ? 3 : 1, ...(terms ? { glossary: terms } : {}),
     };
   }
@@ -142,7 +142,7 @@ export function textTab(page, choice) {
     busy(true);
     try {
       const [found] = await api.translate({
-        text: old.from, prefix: beginning, source: choice.spoken || choice.source, target: choice.target, details: true, memory: false,
+        text: old.from, prefix: beginning, source: choice.spoken || choice.source, target: choice.target, ...choice.tag, details: true, memory: false,
       }, mine.signal);
       if (mine !== controller) return;
       const place = parts.indexOf(old);

@@ -9,7 +9,7 @@ const WORDS = {
   en: {
     skip: "To the content", views: "Views", text: "Text", file: "File", think: "How it thinks",
     language: "Language of this page", theme: "Colours", auto: "Auto", light: "Light", dark: "Dark",
-    from: "From", to: "To", swap: "Swap the languages", detect: "Detect language",
+    from: "From", to: "To", swap: "Swap the languages", detect: "Detect language", tag: "Tag", noTag: "no tag",
     detected: "{language} – detected, {sure}", source: "Text to translate",
     placeholder: "Type or paste a text", clear: "Clear", copy: "Copy", copied: "Copied",
     characters: "{n} characters", empty: "The translation appears here.",
@@ -40,9 +40,9 @@ const WORDS = {
     about: "About it", accept: "Accept", acceptTitle: "Accept (Ctrl+Enter)", undo: "Take back",
     unit: "Unit {n}", editUnit: "Translation of unit {n}", progress: "{done} of {n} accepted",
     saved: "Unit {n} is accepted.", savedAll: "What was written is accepted ({n}).", takenBack: "Unit {n} is as it was.", nothingHere: "No unit is like that.",
-    more: "Show {n} more", near: "From texts that are alike", reviewHint: "Ctrl+Enter accepts a unit and goes on to the next; Esc brings back what was there; what is written is accepted with a download, too.",
-    approved: "Accepted translations are kept as corrections, from which the next training learns.",
-    state_open: "open", state_edited: "edited", state_accepted: "accepted",
+    more: "Show {n} more", near: "From texts that are alike", reviewHint: "Ctrl+Enter accepts a unit and goes on to the next; Esc brings back what was there; an empty field leaves its unit untranslated; what is written is accepted with a download, too.",
+    approved: "Accepted translations are kept as corrections, from which the next training learns; those with the flag “code” are for this file alone.",
+    state_open: "open", state_edited: "edited", state_accepted: "accepted", state_left: "left untranslated",
     thinkTitle: "How the model came to its translation",
     thinkEmpty: "Write a text under “Text” first: here you see how the model translates it.",
     thinkLoading: "The model is opened and looked into …", thinkText: "Looking into “{text}”",
@@ -51,7 +51,7 @@ const WORDS = {
   zh: {
     skip: "跳到正文", views: "视图", text: "文本", file: "文件", think: "模型如何思考",
     language: "界面语言", theme: "颜色", auto: "自动", light: "浅色", dark: "深色",
-    from: "从", to: "译成", swap: "交换语言", detect: "检测语言",
+    from: "从", to: "译成", swap: "交换语言", detect: "检测语言", tag: "标签", noTag: "无标签",
     detected: "{language}——已检测，{sure}", source: "待译文本",
     placeholder: "输入或粘贴文本", clear: "清空", copy: "复制", copied: "已复制",
     characters: "{n} 个字符", empty: "译文会显示在这里。",
@@ -82,9 +82,9 @@ const WORDS = {
     about: "说明", accept: "接受", acceptTitle: "接受（Ctrl+Enter）", undo: "撤回",
     unit: "第 {n} 条", editUnit: "第 {n} 条的译文", progress: "已接受 {done} / {n}",
     saved: "第 {n} 条已接受。", savedAll: "已接受填写的内容（{n}）。", takenBack: "第 {n} 条已恢复原样。", nothingHere: "没有这样的条目。",
-    more: "再显示 {n} 条", near: "来自相近的文本", reviewHint: "Ctrl+Enter 接受并跳到下一条；Esc 恢复原来的内容；下载时，已填写的内容也会被接受。",
-    approved: "接受的译文会作为更正保存，供下次训练学习。",
-    state_open: "未处理", state_edited: "已修改", state_accepted: "已接受",
+    more: "再显示 {n} 条", near: "来自相近的文本", reviewHint: "Ctrl+Enter 接受并跳到下一条；Esc 恢复原来的内容；清空的条目不翻译；下载时，已填写的内容也会被接受。",
+    approved: "接受的译文会作为更正保存，供下次训练学习；带“代码”提示的只用于此文件。",
+    state_open: "未处理", state_edited: "已修改", state_accepted: "已接受", state_left: "不翻译",
     thinkTitle: "模型如何得出译文",
     thinkEmpty: "请先在“文本”中输入内容：这里会展示模型如何翻译它。",
     thinkLoading: "正在打开并查看模型……", thinkText: "正在查看“{text}”",
@@ -93,11 +93,11 @@ const WORDS = {
 };
 
 const FLAGS = {
-  en: { loop: "repeats", copy: "copied", script: "other letters", number: "number", uncovered: "left out", unknown: "unknown words",
+  en: { loop: "repeats", copy: "copied", script: "other letters", number: "number", uncovered: "left out",
     code: "code", codes_at_end: "codes moved", no_match: "not in the memory", fuzzy: "near match", silent: "nothing written", cut: "too long" },
-  zh: { too_short: "太短", too_long: "太长", sentences: "句数不符", loop: "重复", copy: "照抄原文", number: "数字", uncovered: "漏译",
-    unknown: "生词", code: "代码", codes_at_end: "代码移位", script: "文字不符", language: "语言不符", term: "术语", fuzzy: "近似匹配",
-    no_match: "记忆库中没有", silent: "没有译出", cut: "过长", unwritable: "无法写入", choice: "选择式", placeholder: "占位符" },
+  zh: { too_short: "太短", too_long: "太长", sentences: "句数不符", loop: "重复", copy: "照抄原文", number: "数字", number_word: "数词", uncovered: "漏译",
+    unknown_words: "生词", unsure: "把握不足", source_language: "原文语言不符", too_wide: "超出宽度", missing: "尚未译到", doubtful: "把握过小", code: "代码", codes_at_end: "代码移位", script: "文字不符", language: "语言不符", term: "术语", fuzzy: "近似匹配",
+    no_match: "记忆库中没有", silent: "没有译出", cut: "过长", unwritable: "无法写入", choice: "选择式" },
 };
 
 let language = "en";
