@@ -238,7 +238,8 @@ def _code(pair: CheckedPair) -> CheckResult:
 def _new(pair: CheckedPair) -> CheckResult:
     """Words that training did not have, where it is known by name what it had."""
     known = pair.held.words
-    new = [word for word in words_of(pair.bare) if word not in known] if known else []
+    words = words_of(pair.bare) if known else []
+    new = [word for word in words if not {word, word.replace("’", "'")} & known]
     return CheckResult(2.0 * len(new), f"not among the words that it learned: {', '.join(new)}")
 
 
