@@ -91,6 +91,26 @@ class TermProcessor:
             found[i] = found[i]._replace(n_best=every[: settings.n_best])
         return found
 
+    def alone(
+        self, texts: Sequence[str], request: SearchRequest, translate: Translate
+    ) -> list[Translation]:
+        """The translation of a text that is nothing but a term is the term's; the model is asked
+        for further ones alone, and nothing is told of what it read. A `Processor`."""
+        n_best, known = request.settings.n_best, [self.terms.whole(text) for text in texts]
+        unread = [n_best == 1 and target is not None for target in known]
+        request.done(sum(unread))
+        some = [text for text, is_known in zip(texts, unread, strict=True) if not is_known]
+        found = iter(translate(some, request) if some else ())
+        translations = []
+        for text, target, is_known in zip(texts, known, unread, strict=True):
+            one = Translation(text, [], [], 0) if is_known else next(found)
+            if target is not None:
+                others = [other for other in one.n_best if other.written != target]
+                first = Alternative(target, 0.0, [], [], [], [], written=target)
+                one = Translation(text, [], [first, *others][:n_best], 0)
+            translations.append(one)
+        return translations
+
     def _with_terms(
         self,
         texts: Sequence[str],
