@@ -1,7 +1,7 @@
 """Translation with a glossary: its terms take the place of the words that stand for them."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,9 @@ from headway.core.hypothesis import SearchRequest
 from headway.decoding.ensemble import ensemble_log_probs_over
 from headway.engine.shortlist import opened
 from headway.languages.codes import Languages
+from headway.localization.checks.calibration import Verdict
 from headway.localization.placeholders.projection import TokenSpans, words_and_signs
+from headway.localization.placeholders.segments import Segment
 from headway.localization.terms.keeping import RequiredTerm, Terms, chosen
 from headway.localization.terms.placing import (
     Span,
@@ -243,6 +245,12 @@ class TermProcessor:
             token_log_probs=shared + log_probs[-1:],
             alignment=[(alignment[n][0], i) for i, n in enumerate(origin) if alignment],
         )
+
+    def judged(self, pairs: Iterable[tuple[str, str]], found: Verdict) -> Verdict:
+        """A verdict on a text with a flag for each term that is lost in any of its parts."""
+        both = ((Segment((source,)), Segment((target,))) for source, target in pairs)
+        lost = dict.fromkeys(flag for pair in both for flag in self.terms.lost(*pair))
+        return found._replace(flags=(*lost, *found.flags))
 
     def asks_for(self, text: str, start: int, end: int) -> bool:
         """Whether what stands from here to there is a part of a term."""
