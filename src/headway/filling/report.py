@@ -111,6 +111,8 @@ def row_of(outcome: Outcome, limit: int | None) -> Row:
                 "target": match.target.text,
                 "place": match.place,
                 "differs": match.differs,
+                "adapted": match.adapted,
+                "not_adapted": match.not_adapted,
             }
             for match in outcome.near[:_NEAR]
         ],
@@ -131,8 +133,14 @@ def _reasons(outcome: Outcome, limit: int | None) -> Iterable[Row]:
         best = outcome.near[:1]
         words = f"a near match of {outcome.percent}%"
         words += "".join(f" from {one.place}" for one in best if one.place)
-        words += "".join(f" (differs: {one.differs})" for one in best if one.differs)
+        words += "".join(f" ({how})" for one in best if (how := how_adapted(one._asdict())))
         yield {"name": FUZZY, "confidence": None, "why": words}
+
+
+def how_adapted(match: Row) -> str:
+    """In what a near match differs, and what was put right of it: `adapted: 2 -> 3`."""
+    names = "differs", "adapted", "not_adapted"
+    return "; ".join(f"{name.replace('_', ' ')}: {match[name]}" for name in names if match[name])
 
 
 def badness(row: Row) -> float:
