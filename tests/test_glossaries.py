@@ -15,6 +15,9 @@ from headway.demo import generate
 from headway.localization.terms.glossary_files import read_glossary
 from headway.operations.shipped import SHIPPED
 from headway.runs.checking import check_run
+from headway.serving.requests import Caller, TranslationRequest
+from headway.serving.runs import ServedRuns
+from headway.serving.service import Service
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -122,6 +125,35 @@ def test_what_translates_with_the_run_uses_its_terms_unless_told_otherwise(
     scored = command("evaluate", str(run_with_terms), "--source", str(text),
                      "--reference", str(text))  # fmt: skip
     assert "glossary of the run" in scored.err
+
+
+def test_a_term_that_is_lost_is_flagged_whosever_glossary_it_is(run_with_terms, terms, tmp_path):
+    file = tmp_path / "many.en"
+    file.write_text("The dog dog dog dog dog dog runs.\n", encoding="utf-8")
+    lost = "'dog' is to be '犬', which is not there 6 times"
+    given = ("--glossary", terms)
+    for option, flags in (((), "flags"), (given, "reasons"), (("--glossary", "none"), "reasons")):
+        [row] = json.loads(lines(run_with_terms, file, "--json", *option)[0][0])["translations"]
+        said = [flag["why"] for flag in row[flags] if flag["name"] == "term"]
+        assert said == ([] if "none" in option else [lost])
+    assert lost in lines(run_with_terms, file)[1]
+    assert lost not in lines(run_with_terms, file, "--begin-with", "那只")[1]
+    translator = Translator.load(run_with_terms, device="cpu")
+    one = translator.translate_fully(file.read_text(encoding="utf-8"))
+    assert lost in [flag.why for flag in translator.judged(one).flags]
+    assert lost not in [flag.why for flag in translator.judged(one, "none").flags]
+
+
+def test_a_service_flags_terms_that_are_lost(run_with_terms):
+    service = Service(ServedRuns([run_with_terms], Translator.load))
+    for text in ("The dog dog dog dog dog dog runs.", "The <b>dog</b> dog dog dog dog dog runs."):
+        for asked, is_flagged in ((None, True), ("none", False)):
+            request = TranslationRequest(
+                [text], "zh", source="en", details=True, terms=asked,
+                markup="xml" if "<" in text else "text",
+            )  # fmt: skip
+            [answer] = service.translate_now(request, Caller())
+            assert ("term" in [flag.name for flag in answer.verdict.flags]) == is_flagged
 
 
 def test_a_kept_glossary_that_is_gone_or_changed_is_refused(run_with_terms):

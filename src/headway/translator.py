@@ -238,14 +238,15 @@ class Translator:
         trust = Calibration.from_dict(self.checks.get("trust", {}))
         return Checker(self.held, trust, self.own_codes)
 
-    def judged(self, translation: Translation) -> Verdict:
-        """Flags of the best translation, and how sure it is that it is good.
-
-        Confidences need scores, and are measured with alignments (`want_alignment`), without which
-        nobody knows what was not looked at.
+    def judged(self, translation: Translation, glossary: "Glossaries" = None) -> Verdict:
+        """Flags of the best translation, and how sure it is that it is good; `glossary` is that of
+        `translate_fully`. Confidences need scores, and are measured with alignments
+        (`want_alignment`), without which nobody knows what was not looked at.
         """
-        readings = evidence_of(translation.parts or (translation,))
-        return self.checker.look(translation.source, translation.target, readings)
+        parts = translation.parts or (translation,)
+        found = self.checker.look(translation.source, translation.target, evidence_of(parts))
+        terms = self.processors.terms(glossary)
+        return terms.judged(((one.source, one.target) for one in parts), found) if terms else found
 
     def decoding(self, given: Mapping[str, Any]) -> SamplingSettings:
         """The run's settings but for what is given; raises ConfigError for what does not exist."""

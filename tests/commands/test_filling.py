@@ -254,6 +254,8 @@ def test_a_file_in_another_language_is_refused(po, tmp_path):
         (["a.po", "--in-place", "--out", "b.po"], "one place"),
         (["a.po", "a.tsv"], "Add --out FOLDER"),
         (["a.po", "--fuzzy-from", "8"], "percentage from 50 to 100"),
+        (["a.po", "--fuzzy-from", "0.85"], "got 0.85. Try 85."),
+        (["a.po", "--fuzzy-from", "85.5"], "got 85.5. Try 85."),
         (["--fuzzy-from", "85"], "got 85 and no --memory"),
         (["a.po", "--fuzzy-from", "85", "--no-own-memory"], "got 85 and no --memory"),
         (["a.po", "--leave-below", "40"], "confidence from 0 to 1"),

@@ -120,6 +120,8 @@ def test_a_memory_alone_fills_in_what_it_has(folder, words):
     assert done.status == 0
     assert "no RUN" in done.err
     assert "1 not in the memory" in done.err
+    near = "a near match of 75% from m.tsv:1: --fuzzy-from 75 takes it"
+    assert f"not in the memory, but for {near}" in done.err
     text = (folder / "new.po").read_text()
     assert text == PO.format("zh") + UNITS.replace('msgstr ""', 'msgstr "我爱猫。"', 1)
     done = command("translate", *words.replace("m.tsv", "m.tsv --fuzzy-from 70", 1).split()[:7])

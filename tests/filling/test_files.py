@@ -389,7 +389,7 @@ outcomes = st.fixed_dictionaries(
         "rejected": st.none() | segments,
         "flags": st.lists(st.tuples(texts, shares, texts), max_size=2),
         "near": st.lists(
-            st.tuples(segments, segments, st.integers(0, 99), texts, texts),
+            st.tuples(segments, segments, st.integers(0, 99), texts, texts, texts, texts),
             max_size=2,
         ),
         "plain": st.fixed_dictionaries(

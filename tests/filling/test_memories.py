@@ -105,14 +105,17 @@ def test_a_file_finds_its_own_translations_those_named_and_those_of_training(
     }
 
 
-def test_a_row_of_the_report_says_in_what_a_near_match_differs(run: Path, catalogue: Path) -> None:
+def test_a_row_of_the_report_says_how_a_near_match_differs_and_what_was_put_right(
+    run: Path, catalogue: Path
+) -> None:
     unit = Unit(Segment(("Step 3 is done.",)))
     known = memories_for(run, [catalogue], [], LanguagePair("en", "de"), 85, silent, silent)
     assert known
     near = tuple(known.near(unit))
     row = row_of(Outcome(unit, near[0].target, FUZZY, near[0].percent, near=near), None)
     assert row["near"][0]["differs"] == "punctuation, numbers"
-    assert row["reasons"][0]["why"].endswith("(differs: punctuation, numbers)")
+    assert row["reasons"][0]["why"].endswith("(differs: punctuation, numbers; adapted: 2 -> 3)")
+    assert row["near"][0]["adapted"] == "2 -> 3"
 
 
 def test_near_matches_are_taken_only_when_that_is_asked_for(run: Path, catalogue: Path) -> None:

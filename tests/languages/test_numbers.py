@@ -25,6 +25,21 @@ from headway.languages.numbers import AGREED, odd_numbers
         ("in the 1960s", "in den 60er-Jahren"),
         ("Route 66, route 66", "Route 66"),
         ("007", "7"),
+        ("3.50 euros", "3,5 Euro"),
+        ("3.50 euros", "3 Euro 50"),
+        ("3.00 euros", "3 Euro"),
+        (".5 percent", "0,5 Prozent"),
+        ("1,000.5 of 0.125", "1 000,5 von 0,125"),
+        ("on August 25", "am 25.8. dort"),
+        ("at 2:30 p.m.", "um 14.30"),
+        ("at 5 p.m.", "um 17.00 Uhr"),
+        ("release 1.2.3", "Version 1.2.3"),
+        ("pages 1,2 and 3", "Seiten 1, 2 und 3"),
+        ("35,000 people", "3.5万人"),
+        ("1.5 million", "150万"),
+        ("1.83 m", "183 cm"),
+        ("2.5 hours", "zweieinhalb Stunden"),
+        ("99.9%", "百分之九十九点九"),
     ],
 )
 def test_translations_agree_in_their_numbers(source: str, target: str) -> None:
@@ -42,7 +57,20 @@ def test_translations_agree_in_their_numbers(source: str, target: str) -> None:
         ("21 points", "12 points", ("21",), ("12",)),
         ("48 sailors", "die Matrosen", ("48",), ()),
         ("sailors", "48 Matrosen", (), ("48",)),
-        ("version 3.10", "Version 3.11", ("10",), ("11",)),
+        ("version 3.10", "Version 3.11", ("3.10",), ("3.11",)),
+        ("version 3.10", "version 3.1", ("3.10",), ("3.1",)),
+        ("3.5 bar", "35 bar", ("3.5",), ("35",)),
+        ("3.0 bar", "30 bar", ("3",), ("30",)),
+        ("3.5 bar", "5,3 bar", ("3.5",), ("5,3",)),
+        ("1.05 bar", "1,5 bar", ("1.05",), ("1,5",)),
+        ("12.5 mm", "125 mm", ("12.5",), ("125",)),
+        ("3.5 m", "35 Meter", ("3.5",), ("35",)),
+        ("0.125 mg", "125 mg", ("0.125",), ("125",)),
+        ("It costs 99.90.", "Es kostet 90,99.", ("99.90",), ("90,99",)),
+        ("Set it to 3.5.", "Auf 5,3 stellen.", ("3.5",), ("5,3",)),
+        ("between 3.5 and 5", "zwischen 3 und 5", ("3.5",), ("3",)),
+        ("at 3.5 bar", "bei Druck", ("3.5",), ()),
+        ("1.5 billion", "15 billion", ("1.5",), ("15",)),
     ],
 )
 def test_what_only_one_side_says_is_named(
@@ -69,6 +97,12 @@ def test_a_text_agrees_with_itself(one: str) -> None:
 @given(text, text)
 def test_exchanging_the_sides_exchanges_the_answer(one: str, other: str) -> None:
     assert odd_numbers(one, other) == odd_numbers(other, one)[::-1]
+
+
+@given(st.decimals("0.1", 999, places=2), st.decimals("0.1", 999, places=2))
+def test_a_decimal_agrees_with_itself_alone(one, other) -> None:
+    source, target = f"{one} bar", f"{str(other).replace('.', ',')} bar"
+    assert (odd_numbers(source, target) == AGREED) == (one == other)
 
 
 def test_the_digits_of_an_entity_are_no_number() -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from headway.core.hypothesis import Hypothesis, penalty
+from headway.localization.checks.calibration import Verdict
+from headway.localization.placeholders.segments import Segment
 from headway.operations.shipped import SHIPPED
 from headway.translator import Translator
 
@@ -132,3 +134,26 @@ def test_what_has_no_place_is_left_out_and_named(translator: Translator, tmp_pat
     [found] = translator.translate(["Where is my hat?"], glossary=file)
     [plain] = translator.translate(["Where is my hat?"])
     assert found in (plain, plain.replace("在", "XYZ")), "never behind the end"
+
+
+def test_a_text_that_is_nothing_but_a_term_becomes_that_term_unread(
+    translator: Translator, tmp_path: Path
+) -> None:
+    file = tmp_path / "menu.tsv"
+    file.write_text("dog\t=\ncat\tkatze|mieze\nbird*\tVogel*\n", encoding="utf-8")
+    wanted = {
+        "dog": "dog", "Dog": "Dog", "DOG!": "DOG!", "cat": "katze", "Cat:": "Katze:",
+        "<b>Cat</b>": "<b>Katze</b>", "Bird": "Vogel",
+    }  # fmt: skip
+    found = translator.translate_fully([*wanted], glossary=file)
+    assert [one.target for one in found] == [*wanted.values()]
+    assert {translator.judged(one) for one in found} == {Verdict((), None)}, "as from a memory"
+    segments = translator.translate_segments([Segment((one,)) for one in wanted], glossary=file)
+    assert [one.segment.text for one in segments] == [*wanted.values()]
+    [several] = translator.translate_fully(["Cat"], glossary=file, n_best=3)
+    assert [several.target, len({one.target for one in several.n_best})] == ["Katze", 3]
+    plain = translator.translate(["The cat.", "birds"])
+    assert translator.translate(["birds"], glossary=file) != ["Vogel"] != plain[1:]
+    mixed = translator.translate_fully("Cat. Where is my hat?", glossary=file)
+    assert mixed.target.startswith("Katze.")
+    assert translator.judged(mixed).confidence is not None

@@ -116,7 +116,7 @@ def translate_lines(
             )
             n_cut += sum(translation.n_cut > 0 for translation in translations)
             n_mended += sum(not translation.codes_complete for translation in translations)
-            verdicts = list(map(translator.judged, translations))
+            verdicts = [translator.judged(one, "none" if begun else None) for one in translations]
             odd = {n: one.flags[0].why for n, one in enumerate(verdicts, n_lines + 1) if one.flags}
             doubtful |= odd
             n_lines += len(chunk)

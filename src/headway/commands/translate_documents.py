@@ -134,8 +134,8 @@ def translate_beyond_lines(
     own = not (told.no_own_memory or told.overwrite or lines)
     if told.fuzzy_from is not None and not (memory or own):
         raise ConfigError(
-            f"--fuzzy-from takes near matches of a memory; got {told.fuzzy_from} and no --memory. "
-            "Name one, or leave --fuzzy-from out."
+            f"--fuzzy-from takes near matches of a memory; got {told.fuzzy_from:g} and no "
+            "--memory. Name one, or leave --fuzzy-from out."
         )
     aids = FlowOptions(
         memory, told.fuzzy_from, told.glossary, told.leave_below, own, told.codes, told.tag

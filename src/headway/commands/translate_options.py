@@ -116,7 +116,7 @@ class TranslateOptions:
     keep_going: Annotated[bool, FILLED_IN] = False
     report: Annotated[Path | None, FILLED_IN] = None
     leave_below: Annotated[float | None, FILLED_IN] = None
-    fuzzy_from: Annotated[int | None, FILLED_IN] = None
+    fuzzy_from: Annotated[float | None, FILLED_IN] = None
     no_own_memory: Annotated[bool, FILLED_IN] = False
     source_language: Annotated[str | None, FILLED_IN] = None
     target_language: Annotated[str | None, FILLED_IN] = None

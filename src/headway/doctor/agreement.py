@@ -22,7 +22,7 @@ NUMBERS_DIFFER = Symptom(
 )
 NUMBER_MISSING = Symptom(
     "number_missing",
-    "numbers above 12 on one side only",
+    "numbers above 12, or with a fraction, on one side only",
     "A number was left out, or spelled out in words on the other side.",
     "Correct those that were left out; words for numbers are no fault.",
     tolerated=0.005,

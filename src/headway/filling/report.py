@@ -8,7 +8,7 @@ from typing import Any
 
 from headway.localization.formats.file_kinds import is_plain_text
 from headway.localization.formats.piecewise import CHOICE, CUT, MISSING, SILENT
-from headway.localization.formats.units import DOUBTFUL, FUZZY, Outcome
+from headway.localization.formats.units import DOUBTFUL, FUZZY, Match, Outcome
 
 UNWRITABLE = "unwritable"
 NO_MATCH = "no_match"
@@ -111,6 +111,8 @@ def row_of(outcome: Outcome, limit: int | None) -> Row:
                 "target": match.target.text,
                 "place": match.place,
                 "differs": match.differs,
+                "adapted": match.adapted,
+                "not_adapted": match.not_adapted,
             }
             for match in outcome.near[:_NEAR]
         ],
@@ -123,16 +125,29 @@ def _reasons(outcome: Outcome, limit: int | None) -> Iterable[Row]:
         yield {"name": flag.name, "confidence": round(flag.confidence, 4), "why": flag.why}
     if outcome.why_not:
         words = WHY_NOT.get(outcome.why_not, outcome.why_not).format(limit=limit)
+        for one in outcome.near[:1] if outcome.why_not == NO_MATCH else ():
+            words += f", but for {_near_match(one.percent, [one])}"
+            words += f": --fuzzy-from {min(one.percent, 85)} takes it"
         yield {"name": outcome.why_not, "confidence": None, "why": words}
     if outcome.segment is not None and not outcome.complete:
         words = "codes that the model lost stand at the end"
         yield {"name": CODES_AT_END, "confidence": None, "why": words}
     if outcome.origin == FUZZY:
         best = outcome.near[:1]
-        words = f"a near match of {outcome.percent}%"
-        words += "".join(f" from {one.place}" for one in best if one.place)
-        words += "".join(f" (differs: {one.differs})" for one in best if one.differs)
+        words = _near_match(outcome.percent, best)
+        words += "".join(f" ({how})" for one in best if (how := how_adapted(one._asdict())))
         yield {"name": FUZZY, "confidence": None, "why": words}
+
+
+def _near_match(percent: int | None, best: Sequence[Match]) -> str:
+    places = "".join(f" from {one.place}" for one in best if one.place)
+    return f"a near match of {percent}%{places}"
+
+
+def how_adapted(match: Row) -> str:
+    """In what a near match differs, and what was put right of it: `adapted: 2 -> 3`."""
+    names = "differs", "adapted", "not_adapted"
+    return "; ".join(f"{name.replace('_', ' ')}: {match[name]}" for name in names if match[name])
 
 
 def badness(row: Row) -> float:

@@ -14,7 +14,17 @@ from typing import Any
 from headway.core.disk import write_text
 from headway.core.errors import ConfigError
 from headway.filling.inputs import FileJob
-from headway.filling.report import ORIGINS, FileReport, Row, causes, rows, summary, table, total
+from headway.filling.report import (
+    ORIGINS,
+    FileReport,
+    Row,
+    causes,
+    how_adapted,
+    rows,
+    summary,
+    table,
+    total,
+)
 from headway.languages.codes import LanguagePair
 from headway.pages import STYLE, document
 
@@ -133,8 +143,8 @@ def _unit(row: Row, direction: LanguagePair) -> Iterator[str]:
     if row["near"]:
         yield "<details><summary>Near matches</summary>"
         for match in row["near"]:
-            differs = f" differs: {match['differs']}" if match["differs"] else ""
-            yield f"<p>{match['percent']}% <bdi>{escape(match['place'] + differs)}</bdi></p>"
+            said = f"{match['place']} {how_adapted(match)}".strip()
+            yield f"<p>{match['percent']}% <bdi>{escape(said)}</bdi></p>"
             yield from _both(match, direction, "")
         yield "</details>"
     yield "</article>"

@@ -27,7 +27,8 @@ class FlowOptions:
     """What the user gives to a flow besides its model."""
 
     memory: tuple[Path, ...] = ()
-    fuzzy_from: int | None = None
+    fuzzy_from: float | None = None
+    """A whole percentage."""
     glossary: tuple[Path, ...] = ()
     leave_below: float | None = None
     own: bool = True
@@ -38,9 +39,11 @@ class FlowOptions:
     """Which of the run's tags is asked for; the pairs of others are no memory."""
 
     def __post_init__(self) -> None:
-        if self.fuzzy_from is not None and not 50 <= self.fuzzy_from <= 100:
+        given = self.fuzzy_from
+        if given is not None and not (50 <= given <= 100 and given == int(given)):
+            meant = round(100 * given) if 0.5 <= given < 1 else 85
             raise ConfigError(
-                f"--fuzzy-from is a percentage from 50 to 100; got {self.fuzzy_from}. Try 85."
+                f"--fuzzy-from is a whole percentage from 50 to 100; got {given:g}. Try {meant}."
             )
         if self.leave_below is not None and not 0 <= self.leave_below <= 1:
             raise ConfigError(
@@ -71,6 +74,7 @@ def filler(
     """
     wanted = languages_said(wanted, files)
     memory: MemoryLookup | None = None
+    fuzzy_from = None if aids.fuzzy_from is None else int(aids.fuzzy_from)
     if aids.memory or (files and aids.own):
         from headway.filling.memories import memories_for
 
@@ -78,7 +82,7 @@ def filler(
         own = [job.file for job in jobs]
         begun = [(job.file, job.onto) for job in jobs if job.onto is not None]
         memory = memories_for(
-            run, own, aids.memory, wanted, aids.fuzzy_from, say, progress, begun, aids.tag
+            run, own, aids.memory, wanted, fuzzy_from, say, progress, begun, aids.tag
         )
     if run is None:
         if aids.glossary or aids.leave_below is not None or aids.codes:
@@ -86,7 +90,7 @@ def filler(
                 "--glossary, --leave-below and --codes are for what a run translates; got one with "
                 "a memory alone. Leave it out, or name a RUN."
             )
-        return Filler(None, None, Steps(memory, aids.fuzzy_from))
+        return Filler(None, None, Steps(memory, fuzzy_from))
     kept = None
     if files_of_terms := terms_of(run, aids.glossary):
         from headway.localization.terms.keeping import Terms
@@ -105,7 +109,7 @@ def filler(
     return Filler(
         lambda segments: translator.translate_segments(segments, want_alignment=True, **how),
         translator.longest,
-        Steps(memory, aids.fuzzy_from, kept, checks, aids.leave_below),
+        Steps(memory, fuzzy_from, kept, checks, aids.leave_below),
         translator.processors.portions().of_segment,
     )
 

@@ -7,6 +7,7 @@ from headway.localization.checks.calibration import Verdict
 from headway.localization.checks.output_checks import evidence_of, words_of
 from headway.localization.formats.units import Flag
 from headway.localization.placeholders.segments import Segment
+from headway.localization.terms import NONE
 from headway.serving.looping import LEFT_WORDS, is_doubtful, is_odd, looked_at
 from headway.serving.plain_texts import translate_plain
 from headway.serving.requests import CALLER, Caller, ServedText, TranslationRequest
@@ -53,7 +54,8 @@ def translate_texts(
         if origin == "none":
             answer = answer._replace(text=text, origin=origin, translation=None)
         if request.details:
-            verdict = _LEFT if origin == "none" else translator.judged(one)
+            terms = NONE if begun else request.terms
+            verdict = _LEFT if origin == "none" else translator.judged(one, terms)
             answer = answer._replace(verdict=verdict)
         answers.append(answer)
     return answers
@@ -125,6 +127,9 @@ def translate_coded(
         verdict = None
         if request.details:
             readings = evidence_of(one.parts)
-            verdict = translator.checker.look(source.text, one.segment.text, readings)
+            both = source.text, one.segment.text
+            verdict = translator.checker.look(*both, readings)
+            if terms := translator.processors.terms(request.terms):
+                verdict = terms.judged([both], verdict)
         made.append(MadeSegment(one.segment, "model", one.n_cut, verdict))
     return made

@@ -59,14 +59,15 @@ class RunProcessors:
         ]
 
     def nearest(self, tag: str, terms: "TermProcessor | None") -> list[Processor]:
-        """What stands next to the model: unread characters, capitals, the tag, then terms, looked
-        for behind it."""
+        """What stands next to the model: unread characters, capitals, texts that are a term, the
+        tag, then terms, looked for behind it."""
         unread = _where(self._may_be_unread, lambda: self._unread(terms))
         capitals = _where(str.isupper, lambda: InCapitals(self.plain.subwords))
         with_tag: list[Processor] = [
             lambda texts, request, translate: translate([tagged(t, tag) for t in texts], request)
         ]
-        return [unread, capitals, *(with_tag if tag else ()), *([terms] if terms else ())]
+        asked = [terms] if terms else []
+        return [unread, capitals, *(one.alone for one in asked), *(with_tag if tag else ()), *asked]
 
     def _unread(self, terms: "TermProcessor | None") -> UnreadCharacters:
         return UnreadCharacters(self.plain.subwords, terms.characters if terms else ())

@@ -1,7 +1,7 @@
 """Translation with a glossary: its terms take the place of the words that stand for them."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,9 @@ from headway.core.hypothesis import SearchRequest
 from headway.decoding.ensemble import ensemble_log_probs_over
 from headway.engine.shortlist import opened
 from headway.languages.codes import Languages
+from headway.localization.checks.calibration import Verdict
 from headway.localization.placeholders.projection import TokenSpans, words_and_signs
+from headway.localization.placeholders.segments import Segment
 from headway.localization.terms.keeping import RequiredTerm, Terms, chosen
 from headway.localization.terms.placing import (
     Span,
@@ -90,6 +92,26 @@ class TermProcessor:
             every.sort(key=lambda each: len(_lacking(asked[i], each)))  # stable
             found[i] = found[i]._replace(n_best=every[: settings.n_best])
         return found
+
+    def alone(
+        self, texts: Sequence[str], request: SearchRequest, translate: Translate
+    ) -> list[Translation]:
+        """The translation of a text that is nothing but a term is the term's; the model is asked
+        for further ones alone, and nothing is told of what it read. A `Processor`."""
+        n_best, known = request.settings.n_best, [self.terms.whole(text) for text in texts]
+        unread = [n_best == 1 and target is not None for target in known]
+        request.done(sum(unread))
+        some = [text for text, is_known in zip(texts, unread, strict=True) if not is_known]
+        found = iter(translate(some, request) if some else ())
+        translations = []
+        for text, target, is_known in zip(texts, known, unread, strict=True):
+            one = Translation(text, [], [], 0) if is_known else next(found)
+            if target is not None:
+                others = [other for other in one.n_best if other.written != target]
+                first = Alternative(target, 0.0, [], [], [], [], written=target)
+                one = Translation(text, [], [first, *others][:n_best], 0)
+            translations.append(one)
+        return translations
 
     def _with_terms(
         self,
@@ -223,6 +245,12 @@ class TermProcessor:
             token_log_probs=shared + log_probs[-1:],
             alignment=[(alignment[n][0], i) for i, n in enumerate(origin) if alignment],
         )
+
+    def judged(self, pairs: Iterable[tuple[str, str]], found: Verdict) -> Verdict:
+        """A verdict on a text with a flag for each term that is lost in any of its parts."""
+        both = ((Segment((source,)), Segment((target,))) for source, target in pairs)
+        lost = dict.fromkeys(flag for pair in both for flag in self.terms.lost(*pair))
+        return found._replace(flags=(*lost, *found.flags))
 
     def asks_for(self, text: str, start: int, end: int) -> bool:
         """Whether what stands from here to there is a part of a term."""

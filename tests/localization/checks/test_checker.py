@@ -106,6 +106,7 @@ def test_without_figures_of_a_run_plain_damage_is_still_flagged():
     assert names(checker, "The dog is here.", "Der Hund ist hier.") == set()
     assert "number" in names(checker, "He has 150 dogs.", "Er hat 250 Hunde.")
     assert "number" in names(checker, "He has 150 dogs.", "Er hat Hunde.")
+    assert "number" in names(checker, "Set it to 3.5 bar.", "Stellen Sie es auf 35 bar.")
     assert "loop" in names(checker, "The dog is here.", "Der Hund der Hund der Hund der Hund.")
     assert "sentences" in names(checker, "The dog runs. The cat sleeps.", "Der Hund rennt.")
     assert "loop" not in names(checker, "I love my sister.", "我爱我的妹妹。")

@@ -102,6 +102,15 @@ def test_lost_codes_lone_braces_and_pairs_that_hold_nothing_are_counted(source, 
     assert odd_codes(source, target, ())[0] == n
 
 
+def test_a_pair_that_lost_what_stood_in_it_is_not_said_to_be_on_one_side_only() -> None:
+    mail = '<a href="mailto:x@acme.example">'
+    source, target = f"{mail}Write to us</a>.", f"Schreiben Sie uns{mail}</a>."
+    lost = f"with nothing between them in the translation alone: {mail}</a>"
+    assert odd_codes(source, target, ()) == (1.0, lost)
+    _, why = odd_codes(source, f"{target} <b>", ())
+    assert why == f"on one side only: <b>; {lost}"
+
+
 def test_characters_in_bytes_are_a_stronger_sign_than_any_letters() -> None:
     def found(*tokens: str) -> CheckResult:
         return check_model(ModelEvidence(tokens, ())).get(UNKNOWN, CheckResult(0.0))

@@ -216,7 +216,8 @@ class Checker:
 
         A text is as sure as its least sure part, and no surer than each of its flags allows.
         """
-        if not any(map(str.isalnum, source)):
+        read = [one for one in readings if one.source_tokens]  # the others are a glossary's terms
+        if not any(map(str.isalnum, source)) or (readings and not read):
             return Verdict((), None)
         if not target.strip():
             return Verdict((Flag(TOO_SHORT, _NOTHING, "nothing was written"),), 1 - _NOTHING)
@@ -226,7 +227,7 @@ class Checker:
         pair = CheckedPair(source, target, self.held, self.own)
         signs, confidences = pair.signs(), []
         of_texts = dict(signs)
-        for reading in readings:
+        for reading in read:
             of_model = check_model(reading)
             known = self.trust.confidence(features(reading, {**of_texts, **of_model}))
             confidences += [] if known is None else [known]

@@ -20,8 +20,11 @@ def odd_codes(source: str, target: str, own: Sequence[OwnPattern]) -> tuple[floa
         Counter([code.text for code in one.codes]) + Counter(_SIGN.findall(one.outside_codes))
         for one in both
     )
-    odd = (ours - theirs) + (theirs - ours) + (_emptied(both[1]) - _emptied(both[0]))
-    return float(odd.total()), f"on one side only: {', '.join(list(odd)[:5])}"
+    odd = (ours - theirs) + (theirs - ours)
+    emptied = _emptied(both[1]) - _emptied(both[0])
+    told = {"on one side only": odd, "with nothing between them in the translation alone": emptied}
+    why = "; ".join(f"{how}: {', '.join(list(some)[:5])}" for how, some in told.items() if some)
+    return float((odd + emptied).total()), why
 
 
 def _emptied(segment: Segment) -> Counter[str]:

@@ -115,6 +115,10 @@ class Match(NamedTuple):
     """Where it stands: `old.tmx:17`."""
     differs: str = ""
     """In what it is not the unit: `words, numbers`; empty where nobody has said."""
+    adapted: str = ""
+    """Numbers and codes that were put right: `2 -> 3`."""
+    not_adapted: str = ""
+    """Those that differ and could not be."""
 
 
 @dataclass(frozen=True)

@@ -178,4 +178,6 @@ def as_match(found: MemoryMatch, unit: Unit) -> Match:
         found.percent,
         found.place,
         ", ".join(found.differs),
+        ", ".join(found.repaired),
+        ", ".join(found.failed),
     )

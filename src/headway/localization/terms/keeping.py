@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from headway.core.errors import ConfigError
 from headway.languages.codes import Languages
+from headway.languages.sentences import ENDS
 from headway.localization.formats.units import Flag
 from headway.localization.placeholders.codes import parsed
 from headway.localization.placeholders.patterns import hidden
@@ -19,6 +20,7 @@ from headway.localization.terms.matching import Matcher, RequiredText, Spelling,
 _CODE = "\ufffc"
 """Stands for a character of a code, in which no term is looked for."""
 _SPACES = re.compile(r"[^\S\n]+")
+_END_SIGNS = re.compile(rf"[\s{re.escape(ENDS)}:：;；,，、…]*")
 
 
 class RequiredTerm(NamedTuple):
@@ -58,6 +60,20 @@ class Terms:
                 first, term, RequiredText(spellings, len(places)), places
             )
         return list(asked.values())
+
+    def whole(self, text: str) -> str | None:
+        """What a text becomes that is nothing but a term as the glossary spells it, and end signs,
+        which stay; None for any other."""
+        for one in self.asked(text):
+            [(start, end), *others] = one.places
+            if start == 0 and not others and _END_SIGNS.fullmatch(text, end):
+                known = (one.term.source, *one.term.forms)
+                if one.found.lower() not in (each.replace("*", "").lower() for each in known):
+                    return None  # an ending, of which nothing is said
+                spellings = one.wanted.spellings
+                best = next((each for each in spellings if each.fits("")), spellings[0])
+                return best.text + text[end:]
+        return None
 
     def lost(self, source: Segment, target: Segment, /) -> Sequence[Flag]:
         """A flag for each term of the source whose translation is not in the target."""
