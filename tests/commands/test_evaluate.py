@@ -176,6 +176,8 @@ def test_several_references_are_scored_together(files, capsys):
     short = files("short.en", POOR[:3])
     assert evaluate(*given, short) == 2
     assert f"{short} has 3 and" in capsys.readouterr().err
+    assert evaluate(*given, given[-1]) == 2
+    assert f"got {given[-1]} twice" in capsys.readouterr().err
 
 
 def test_two_systems_stand_side_by_side_by_the_lengths_of_the_first_reference(files, capsys):

@@ -61,7 +61,10 @@ def test_the_runs_that_are_named_translate_together(everyday_run, other_run, tex
 
 def test_one_run_twice_is_that_run(everyday_run, text):
     twice = translate(everyday_run, everyday_run, text)
-    assert twice.out == translate(everyday_run, text).out
+    once = translate(everyday_run, text)
+    assert twice.out == once.out
+    assert f"{everyday_run.resolve()} is named 2 times" in twice.err
+    assert "times" not in once.err
 
 
 def test_standard_input_is_read_where_all_are_runs(everyday_run, other_run, text, monkeypatch):
@@ -232,6 +235,10 @@ def test_runs_of_other_languages_are_refused(everyday_run, other_run, tmp_path):
     sections["data"]["source_language"] = "fr"
     folder.write_settings(sections)
     with pytest.raises(ConfigError, match="same languages; .* has fr to zh, .* en to zh"):
+        Translator.load([everyday_run, turned], device="cpu")
+    sections["data"] |= {"source_language": "", "target_language": "", "tags": ["2de", "2fr"]}
+    folder.write_settings(sections)
+    with pytest.raises(ConfigError, match="same languages; .* has several directions, .* en to zh"):
         Translator.load([everyday_run, turned], device="cpu")
 
 

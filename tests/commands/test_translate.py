@@ -18,6 +18,7 @@ from headway import cli
 from headway.commands.lines import in_chunks
 from headway.commands.standard_input import CHARACTERS_AT_ONCE, waiting_lines
 from headway.core.errors import DataError
+from headway.operations.shipped import say_once
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -62,7 +63,12 @@ def test_that_a_training_may_go_on_is_said_and_how(everyday_run, text, tmp_path)
     whole, found = translate(everyday_run, text), translate(stopped, text)
     assert "unfinished" not in whole.err + command("check", str(everyday_run)).out
     assert found.out == whole.out
-    for said in (found.err, command("check", str(stopped)).out):
+    used = [command("check", str(stopped)).out]
+    others = ("embed", str(text), "--json"), ("export", str(tmp_path / "peg"), "--to", "pegasus")
+    for verb, *more in others:
+        say_once.cache_clear()  # once a process
+        used.append(command(verb, str(stopped), *more).err)
+    for said in (found.err, *used):
         _, _, told = said.partition("is unfinished: headway ")
         words = shlex.split(told.partition(" goes on")[0])  # as a shell takes it
         assert words == ["train", "--out", str(stopped), "--resume"]

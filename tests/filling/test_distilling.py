@@ -183,8 +183,11 @@ def test_a_kill_costs_a_block_and_the_same_comes_out(short_run, taught, tmp_path
 
     monkeypatch.setattr(Translator, "translate", until_killed)
     run = tmp_path / "run"
-    assert distill(short_run, run).status == 130
+    killed = distill(short_run, run)
+    assert killed.status == 130
     assert done == [25, 25]
+    told = "the teacher needs about"
+    assert killed.err.count(told) == 1, killed.err
     again = distill(short_run, run)
     assert again.status == 2
     assert "--resume" in again.err
@@ -197,6 +200,7 @@ def test_a_kill_costs_a_block_and_the_same_comes_out(short_run, taught, tmp_path
     monkeypatch.setattr(Translator, "translate", counted)
     finished = distill(short_run, run, "--resume")
     assert finished.status == 0, finished.err
+    assert finished.err.count(told) == 1, "by what is translated now, not by what is read"
     n_taught = len(lines(run / "taught" / "train.en"))
     assert sum(done[:-2]) == n_taught - 50  # the last compare teacher and student in turn
     assert lines(run / "taught" / "train.zh") == lines(taught / "taught" / "train.zh")[:n_taught]
@@ -222,6 +226,12 @@ def test_what_was_begun_goes_on_as_it_was(short_run, taught, monolingual, tmp_pa
     finished = distill(short_run, taught, "--resume", *given)
     assert finished.status == 2, finished.err
     assert word in " ".join(finished.err.split())
+
+
+def test_a_budget_is_said_to_be_the_students():
+    told = " ".join(command("distill", "--help").out.replace("│", " ").split())
+    assert "Time for the student's training" in told
+    assert "Time for all of it" not in told
 
 
 def test_a_run_that_was_not_taught_is_refused(short_run):

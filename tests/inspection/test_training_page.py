@@ -23,7 +23,8 @@ def document(everyday_run: Path, tmp_path_factory: pytest.TempPathFactory) -> di
     folder = tmp_path_factory.mktemp("trainings")
     going = RunFolder(shutil.copytree(everyday_run, folder / HOSTILE))
     going.config.unlink()
-    going.write_settings({"model": {}, "training": {"max_steps": 500, "budget": "30m"}})
+    of_500 = {"max_steps": 500, "budget": "30m"}
+    going.write_settings({"run": {"finished": False}, "model": {}, "training": of_500})
     counted = RunFolder(folder / "counted")
     counted.path.mkdir()
     counted.model.touch()
@@ -75,6 +76,22 @@ def test_the_arrow_keys_read_off_what_was_logged(
             page.keyboard.press(key)
             read = rate.locator(".read-off b").first.inner_text().replace("−", "-")
             assert float(read) == pytest.approx(expected, rel=0.01)
+
+
+@needs_chromium
+def test_the_runs_are_named_above_and_those_that_are_unfinished_below(
+    chromium: Browser, file: Path, everyday_run: Path
+) -> None:
+    with opened(chromium, file) as page:
+        all_seen(page)
+        expect(page.locator("h1 .run")).to_have_text(f"{everyday_run.name}, {HOSTILE}, counted")
+        note = page.locator("#training p.soft").last
+        expect(note).to_contain_text("of 500 updates")
+        expect(note).to_contain_text("it is not finished")
+        told = note.inner_text()
+    assert told.count("finished") == 1, told
+    assert told.startswith(HOSTILE)
+    assert "goes on" not in told
 
 
 @needs_chromium

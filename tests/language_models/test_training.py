@@ -316,6 +316,19 @@ def test_unknown_words_are_said(runs, tmp_path):
         assert "1 tokens are unknown" in command("score", str(runs / "lstm"), str(file), *flags).err
 
 
+def test_a_perplexity_of_mostly_unknown_words_is_warned_of(runs, tmp_path):
+    for text, warned in (
+        ("xyzzy plugh\n" * 20, True),
+        ("the xyzzy\n" * 20, True),
+        ("the\n", False),
+    ):
+        file = tmp_path / "odd.txt"
+        file.write_text(text, encoding="utf-8")
+        said = command("evaluate", str(runs / "lstm"), "--corpus", str(file))
+        assert said.status == 0, said.err
+        assert ("of the tokens are unknown" in said.err) == warned, text
+
+
 @pytest.mark.parametrize("verb", ["predict", "generate"])
 def test_a_prompt_that_is_no_unicode_is_refused(runs, verb):
     said = command(verb, str(runs / "lstm"), "caf\udce9")  # Latin-1, typed into a UTF-8 terminal

@@ -39,7 +39,7 @@ FILES = {"README.md", "checks.json", "config.toml", "model.safetensors", "tokeni
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a folder of one's own, in a process that has said nothing yet."""
     monkeypatch.chdir(tmp_path)
-    shipped._say_once.cache_clear()
+    shipped.say_once.cache_clear()
 
 
 @pytest.fixture(scope="module")

@@ -204,3 +204,17 @@ def test_the_speed_is_measured_in_a_hundredth_of_the_budget(step_s, budget_s, ti
     units, found_s = fitting.timed_updates(trainer, budget_s / 100)
     assert (units, found_s) == (100, pytest.approx(step_s))
     assert round(trainer.now_s / step_s) == 3 + timed
+
+
+@pytest.mark.parametrize("parent", ["", "runs/general"])
+def test_a_smaller_model_is_the_remedy_only_where_the_sizes_are_free(parent):
+    said: list[str] = []
+    given = {"training": {"budget": "1s", "init_from": parent, "valid_sentences": 5}}
+    settings = Settings.of(merge(PRESETS["tiny"], given), SPEC)
+    runtime = Runtime(torch.device("cpu"), torch.float32, 1, "a CPU")
+    run = Run(SPEC, RunFolder(Path()), settings, None, runtime, said.append, given)
+    pace = Rehearsal(1.0, 1.0, 1.0, 1.0)
+    fitting.time_left(run, settings.training, None, pace)
+    [told] = said
+    assert "Take a longer --budget" in told
+    assert ("or a smaller model: --" in told) == (not parent), told

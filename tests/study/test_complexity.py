@@ -90,6 +90,18 @@ def test_paths_and_dilation_are_of_the_longest_text_that_every_layer_was_measure
     assert "at n = 64" not in shown
 
 
+def test_why_an_exponent_is_missing_or_not_that_of_theory_is_said(capsys):
+    given = ["complexity", "--d", "8", "--layers", "windowed", "--runtime.threads", "1", "--n"]
+    assert main([*given, "4..16", "--r", "8"]) == 0  # 17 positions: all
+    shown = capsys.readouterr().out
+    assert "over d: no exponent, of one size (d = 64)" in shown
+    assert "with r = 8 it sees 17 positions, which is all of up to n = 16" in shown
+    assert main([*given, "4", "--r", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert "over n: no exponent, of one size (n = 4)" in shown
+    assert "full attention" not in shown
+
+
 def test_a_layer_that_is_named_twice_is_measured_once(capsys):
     given = ["complexity", "--d", "8", "--n", "8", "--layers", "rnn, rnn", "--json"]
     assert main([*given, "--runtime.threads", "1", "--runtime.device", "cpu"]) == 0
@@ -117,6 +129,7 @@ def test_a_gpu_is_measured_where_there_is_one_and_without_tf32(monkeypatch, caps
             ["--runtime.threads", "1", "--runtime.precision", "bf16"],
             "in float32; got --runtime.pre",
         ),
+        (["--n", "128..16"], "Try 16..128."),
         (["--k", "4"], "--k is odd"),
         (["--k", "999999"], "--k is odd, from 3 to"),
         (["--page", "no/such/folder/page.html"], "--page is written into a folder that is there"),

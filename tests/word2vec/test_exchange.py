@@ -10,6 +10,7 @@ from everyday_run import command
 from gensim.models import KeyedVectors
 from topics import write_topics
 
+from headway.operations.shipped import say_once
 from headway.runs.checking import check_run
 from headway.tasks import brought_by_run
 from headway.vectors.word_vectors import WordVectors
@@ -91,6 +92,22 @@ def test_a_file_with_markers_and_odd_words_becomes_a_run_of_the_others(tmp_path)
     assert refused.status == 2
     assert "none of the 2 words" in refused.err
     assert not (tmp_path / "none").exists()
+
+
+def test_vectors_of_a_training_that_may_go_on_are_said_to_be_so(run, tmp_path):
+    import shutil
+
+    copy = tmp_path / "copy"
+    shutil.copytree(run, copy)
+    settings = (copy / "config.toml").read_text(encoding="utf-8")
+    for finished in ("true", "false"):
+        marked = settings.replace("finished = true", f"finished = {finished}")
+        (copy / "config.toml").write_text(marked, encoding="utf-8")
+        assert command("check", str(copy), "--accept").status == 0
+        for verb in (("export", str(tmp_path / "v.txt"), "--to", "glove"), ("neighbours", "gold")):
+            say_once.cache_clear()  # once a process
+            said = command(verb[0], str(copy), *verb[1:]).err
+            assert ("copy is unfinished: headway train" in said) == (finished == "false"), said
 
 
 def test_a_damaged_or_unfinished_run_is_refused(run, tmp_path):

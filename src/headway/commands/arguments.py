@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from cyclopts import App, Group, Parameter
 
 from headway.core.config import SECTIONS, Sections, build
-from headway.core.errors import CONTROLS, ConfigError, command
+from headway.core.errors import CONTROLS, ConfigError
 from headway.core.setting_errors import unknown_section
 from headway.languages.codes import suffix_of
 from headway.localization.formats.file_kinds import FILE_KINDS, NO_TEXT
@@ -183,10 +183,8 @@ def ready(
     if shortlist is not None:
         translator.shorten(run, shortlist, say)
     for one in run if isinstance(run, list) else [run]:
-        marks = open_folder(one).settings().get("run", {"finished": True})
-        if (why := marks.get("below_use")) or not marks.get("finished"):
-            more = why or f"{command('train', '--out', one, '--resume')} goes on"
-            say(f"headway: WARNING: {one} is {'below use' if why else 'unfinished'}: {more}")
+        if why := open_folder(one).settings().get("run", {}).get("below_use"):
+            say(f"headway: WARNING: {one} is below use: {why}")
     if tag is not None or translator.settings.data.tags:
         from headway.commands.tags import announced_tag  # a side room
 

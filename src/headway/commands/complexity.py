@@ -138,6 +138,10 @@ def lengths_of(given: str) -> list[int]:
             found = sorted({int(one) for one in given.split(",")})
     except ValueError:
         found = []
+    if dots and not found and first.isdecimal() and last.isdecimal() and int(first) > int(last):
+        raise ConfigError(
+            f"--n is a range from the shortest to the longest; got {given!r}. Try {last}..{first}."
+        )
     if not found or found[0] < 2 or found[-1] > MOST:
         raise ConfigError(
             f"--n is a range of lengths from 2 to {MOST:,}, such as 16..4096, or a list; got "

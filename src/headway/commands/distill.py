@@ -20,7 +20,11 @@ TAKEN = {
         help="Text file(s) to validate on; if left out the teacher's pairs, or pairs that it wrote "
         "where its text is gone."
     ),
-    **{name: FLAGS[name] for name in ("valid_target", "budget", "seed")},
+    "budget": FLAGS["budget"]._replace(
+        help="Time for the student's training, such as 30m or 2h; the teacher's translations come "
+        "before, and take what they take: that is said."
+    ),
+    **{name: FLAGS[name] for name in ("valid_target", "seed")},
 }
 
 

@@ -106,6 +106,12 @@ def _systems(runs: Sequence[Path], told: EvaluateOptions) -> "tuple[list[System]
     of_source, of_target = languages(files, told.source_language, told.target_language)
     from headway.metrics.evaluation import read_to_score
 
+    places = [path.resolve() for path in reference]
+    for path, place in zip(reference, places, strict=True):
+        if places.count(place) > 1:
+            raise ConfigError(
+                f"references are different translations; got {path} twice. Name it once."
+            )
     references = [read_to_score(path) for path in reference]
     sources = None if source is None else read_to_score(source)
     for path, lines in zip(reference[1:], references[1:], strict=True):

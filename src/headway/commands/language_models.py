@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from headway.language_models.evaluation import Evaluation
     from headway.language_models.trained import LineScore
 
+MANY_UNKNOWN = 0.2
+"""Share of unknown tokens from which a perplexity says little of a text."""
+
 
 def score(
     run: Path,
@@ -288,6 +291,12 @@ def evaluate_texts(runs: Sequence[Path], told: EvaluateOptions) -> None:
     what = "language models are scored on, in fp32 and by itself"
     run, corpus = run_and_corpus(runs, told, scored=what)
     found = TrainedLanguageModel.load(run).evaluate(corpus)
+    if found.share_unknown >= MANY_UNKNOWN:
+        say(
+            f"headway: WARNING: {found.share_unknown:.0%} of the tokens are unknown to {run}: this "
+            "perplexity is mostly the price of its one unknown word, and lower than the text's. "
+            "Score a text in the model's own language, or take a model with sub-words."
+        )
     if found.n_too_long:
         say(f"{found.n_too_long:,} lines of more than 1 MiB were passed over")
     if told.json:

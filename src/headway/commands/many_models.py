@@ -1,5 +1,6 @@
 """Several runs that translate as one, and one translation out of many: what goes with that."""
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from glob import has_magic
@@ -76,6 +77,9 @@ def together(runs: Sequence[Path], shortlist: int | None) -> Path | list[Path]:
             f"--shortlist is learned for one run; got {len(runs)}. Leave it out, or name one run."
         )
     say(f"headway: an ensemble of {', '.join(map(str, runs))}")
+    for run, n in Counter(run.resolve() for run in runs).items():
+        if n > 1:
+            say(f"headway: WARNING: {run} is named {n} times, and weighs so much. Name it once.")
     return [*runs]
 
 

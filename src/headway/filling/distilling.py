@@ -109,8 +109,17 @@ class DistilledCorpus:
         sources, valid = self._texts(say)
         begins = range(0, len(sources), BLOCK)
         say(f"the teacher translates {len(sources):,} texts")
+        estimated = False
         for n, begin in enumerate(begins, start=1):
+            new, started = not self._block(begin).exists(), time.perf_counter()
             self._translated(sources, begin)
+            if new and not estimated and (n_left := len(begins) - n):
+                minutes = n_left * (time.perf_counter() - started) / 60
+                say(
+                    f"the teacher needs about {minutes:.1f} min more, which no --budget counts: "
+                    "that is the student's"
+                )
+                estimated = True
             if n % _BLOCKS_SAID == 0:
                 done = min(begin + BLOCK, len(sources))
                 say(f"{done:,} of {len(sources):,} texts are translated")
@@ -187,9 +196,13 @@ class DistilledCorpus:
         usable, asked = _usable(settings_of(RunFolder(teacher)).data), {*valid}
         return len({pair[:2] for pair in usable if pair[:2] in asked} - {*self._held_out(teacher)})
 
+    def _block(self, begin: int) -> Path:
+        """Where the translations of a block are put down."""
+        return self.folder / f"block-{begin}.txt"
+
     def _translated(self, sources: Sequence[str], begin: int) -> list[str]:
         """The translations of a block: read where they are there, else made and put down."""
-        block, path = sources[begin : begin + BLOCK], self.folder / f"block-{begin}.txt"
+        block, path = sources[begin : begin + BLOCK], self._block(begin)
         if not path.exists():
             written = self.translator.translate(block, tag=self.tag, **self._search)
             _write_lines(path, map(clean, written))  # a line each, whatever it wrote

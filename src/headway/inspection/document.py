@@ -123,6 +123,7 @@ def page(runs: Sequence[Path]) -> dict[str, Any]:
     shown = {**first, "version": __version__}
     if "inspect" in verbs(first["task"]) and open_folder(runs[0]).model.exists():
         shown = run(open_inspected(runs[0]))
+    shown["name"] = ", ".join(one["name"] for one in found["runs"])
     return {"run": shown, "sentences": [], "training": found}
 
 

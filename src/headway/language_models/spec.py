@@ -19,7 +19,7 @@ from headway.language_models.scoring import Scorer
 from headway.language_models.task import LanguageTask, LanguageTraining
 from headway.language_models.units import BY_LETTERS, LanguageText
 from headway.runs.gradient import GRADIENT
-from headway.runs.loading import Undrawn, copied, open_run
+from headway.runs.loading import Undrawn, copied
 from headway.runs.parent import FREE_OF_MODEL, Parent, on_parent, tuned_rate
 from headway.runs.settings import Settings
 from headway.runs.task_spec import (
@@ -182,11 +182,18 @@ def card(run: Run) -> CardWords:
     )
 
 
+def _counted(run: Run) -> nn.Module:
+    """A model that was counted, opened before its run is marked as finished."""
+    model = run.spec.build(run.settings, run.data.vocabulary)
+    load(run.settings)(model, run.folder.model)
+    return model.to(run.runtime.device).eval()
+
+
 def validation(run: Run, data: texts.Texts) -> Evaluation:
     """The finished model on the validation text."""
     assert data.valid is not None
     settings, vocabulary = run.settings, data.vocabulary
-    model = run.trainer.eval_model if run.trainer else open_run(run.spec, run.folder.path).model
+    model = run.trainer.eval_model if run.trainer else _counted(run)
     scorer = Scorer(
         model,
         vocabulary.special,

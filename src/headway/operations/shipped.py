@@ -27,9 +27,9 @@ def place_of(run: Path) -> Path:
         return run
     for own in (DEMO, DEMO / "run"):
         if (own / "config.toml").exists():
-            _say_once(f"demo is your own run, {own}, and not the one that comes with headway")
+            say_once(f"demo is your own run, {own}, and not the one that comes with headway")
             return own
-    _say_once("demo is the run that comes with headway; `headway demo` trains one of your own")
+    say_once("demo is the run that comes with headway; `headway demo` trains one of your own")
     return SHIPPED
 
 
@@ -62,7 +62,8 @@ def refuse_shipped(run: Path) -> None:
 
 
 @cache
-def _say_once(message: str) -> None:
+def say_once(message: str) -> None:
+    """On stderr, once a process."""
     print(f"headway: {message}", file=sys.stderr, flush=True)
 
 

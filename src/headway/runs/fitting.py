@@ -291,12 +291,12 @@ def time_left(
         )
     least_s = TIMED_UPDATES * pace.step_s + 4 * pace.validation_s + pace.closing_s
     if left_s < least_s:
-        smaller = smaller_presets(run)
+        ways = [f"--preset {name}" for name in smaller_presets(run)] or ["--model.d-model 64"]
         run.say(
             f"WARNING: {max(left_s, 0):.0f} s of {training.budget} are left after preparation, "
             f"too little to learn in: this takes {least_s:.0f} s more, for the least that is a "
-            "model. Take a longer --budget (what was prepared of a large corpus is kept), or "
-            + (f"--preset {smaller[0]}" if smaller else "a smaller model: --model.d-model 64")
+            "model. Take a longer --budget (what was prepared of a large corpus is kept)"
+            + ("" if training.init_from else f", or a smaller model: {ways[0]}")
         )
     return training, pace, max(left_s, least_s)
 

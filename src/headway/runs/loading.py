@@ -14,6 +14,7 @@ from headway.core.optimizer import load_weights, saved_tensors
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Device, RuntimeSettings, chosen_device
 from headway.core.tensor_files import Shapes, load_finite, shape_of, shapes
+from headway.operations.option_errors import wrong_task
 from headway.operations.shipped import open_folder
 from headway.runs.settings import Settings, task_of
 from headway.runs.task_spec import TaskSpec
@@ -68,10 +69,7 @@ def open_run(
     folder = open_folder(run)
     sections = folder.settings()
     if task_of(sections) != spec.name:
-        raise RunError(
-            f"this needs a run of the task {spec.name}; {run} is one of {task_of(sections)}. "
-            f"Train one with: headway train --task {spec.name}"
-        )
+        raise wrong_task(run, task_of(sections), (), [spec.name])
     settings = Settings.of_run(folder, spec, training=training)
     if not folder.model.exists():
         raise RunError(
@@ -79,6 +77,10 @@ def open_run(
             f"Go on with: {command('train', '--out', folder.path, '--resume')}"
         )
     folder.refuse_damaged()
+    if not sections.get("run", {"finished": True}).get("finished"):
+        from headway.operations.unfinished_runs import warn_unfinished  # a side room
+
+        warn_unfinished(run, sections)
     found = shapes(folder.model)
     vocabulary = fitting_vocabulary(spec, settings, folder, folder.model, found)
     with torch.random.fork_rng(devices=[]), Undrawn():

@@ -26,6 +26,7 @@ def lines(found: dict[str, Any]) -> list[str]:
         *dilation_lines(found),
         "",
         *aligned(exponents(found)),
+        *exponent_notes(found),
         "",
         f"time of the processor (ms), d = {found['d']:,}",
         *aligned(grid(found["over_n"], "n", lambda p: f"{1e3 * p['cpu_s']:,.3g}")),
@@ -86,6 +87,25 @@ def dilation_lines(found: dict[str, Any]) -> list[str]:
     ]
 
 
+def exponent_notes(found: dict[str, Any]) -> list[str]:
+    """Why an exponent is missing, or is another than in theory, where the sizes are the reason."""
+    notes = []
+    for of in ("n", "d"):
+        sizes = sorted({point[of] for point in found[f"over_{of}"]})
+        if len(sizes) < 2:
+            wider = "" if of == "n" else ": a larger --d has more"
+            notes.append(f"over {of}: no exponent, of one size ({of} = {sizes[0]:,}){wider}")
+    sees = 2 * found["window"] + 1
+    longest = max((p["n"] for p in found["over_n"] if p["layer"] == "windowed"), default=0)
+    if 0 < longest <= sees:
+        notes.append(
+            f"restricted: with r = {found['window']} it sees {sees:,} positions, which is all of "
+            f"up to n = {longest:,}, so that it is full attention there. Take a smaller --r or "
+            "longer --n."
+        )
+    return notes
+
+
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns of one width, numbers to the right."""
     if len(rows) < 2:
@@ -126,6 +146,7 @@ def page(found: dict[str, Any]) -> str:
         f'<p class="soft">{escape(constants)}; {escape(found["machine"])}</p>',
         f"<h2>In theory</h2>{table(theory(found))}",
         f"<h2>Exponents: theory beside what was fitted</h2>{table(exponents(found))}",
+        *(f'<p class="soft">{escape(note)}</p>' for note in exponent_notes(found)),
         f"<h2>As measured</h2><p>{_keys(found)}</p>",
         f'<div class="plots">{"".join(_plots(found))}</div>',
     )

@@ -121,4 +121,6 @@ def refuse_strangers(runs: Sequence[Path], members: Sequence[EnsembleMember]) ->
 
 def _languages(one: EnsembleMember) -> str:
     data = one.settings.data
+    if data.tags and not (data.source_language and data.target_language):
+        return "several directions"
     return f"{data.source_language or '?'} to {data.target_language or '?'}"

@@ -13,6 +13,7 @@ from headway.core.errors import ConfigError, DataError, RunError, command
 from headway.language_models.units import TokenUnit
 from headway.operations.argument_types import refuse_no_unicode, string
 from headway.operations.shipped import open_folder
+from headway.operations.unfinished_runs import warn_unfinished
 from headway.tokenizers.words import Words
 from headway.vectors.in_play import PlaceInText, places
 from headway.vectors.word_vectors import WordVectors
@@ -50,6 +51,7 @@ class WordPredictor:
         folder = open_folder(run)
         folder.refuse_damaged()
         sections = folder.settings()
+        warn_unfinished(run, sections)
         self.run, self.vocabulary = run, Words.load(folder.tokenizer)
         self.direction = str(sections["model"].pop("type"))
         self.config = build(Word2VecConfig, sections["model"], section="model")

@@ -14,6 +14,7 @@ from headway.core.errors import RunError, command
 from headway.core.run_folder import RunFolder
 from headway.language_models.units import TokenUnit
 from headway.operations.shipped import open_folder
+from headway.operations.unfinished_runs import warn_unfinished
 from headway.tokenizers.words import Words
 from headway.vectors.contextual import EmbeddedText, Sees
 from headway.vectors.word_vectors import WordVectors
@@ -21,13 +22,16 @@ from headway.vectors.word_vectors import WordVectors
 KINDS: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8")}
 
 
-def vectors_of_run(run: Path) -> WordVectors:
-    """The words of a run and their vectors, which stay on the disk until they are looked at.
+def vectors_of_run(run: Path, *, warns: bool = True) -> WordVectors:
+    """The words of a run and their vectors, which stay on the disk until they are looked at;
+    where it `warns`, that the run is unfinished is said on stderr.
 
     Raises RunError where there is no run, or no model in it, or a damaged one.
     """
     folder = open_folder(run)
     folder.refuse_damaged()
+    if warns:
+        warn_unfinished(run, folder.settings())
     words = Words.load(folder.tokenizer)
     matrix = mapped(folder, "vectors")
     if matrix.ndim != 2 or len(matrix) != len(words):

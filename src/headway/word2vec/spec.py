@@ -39,7 +39,7 @@ def inherited(parent: Parent, given: Sections, say: Say) -> Sections:
 
 def card(run: Run) -> CardWords:
     """Say what the vectors of a few words are near to, and word what the card says."""
-    vectors = vectors_of_run(run.folder.path)
+    vectors = vectors_of_run(run.folder.path, warns=False)
     by_chance = chance(vectors.size, len(vectors))
     lines = []
     for word in shown_words(vectors):

@@ -18,7 +18,7 @@ export const words = {
     train: "training, {name}", valid: "validation, {name}", isTrain: "Line: training loss, with label smoothing and dropout", isTrainPlain: "Line: training loss, with dropout", isValid: "dots: validation loss, without",
     run: "Run", state: "State", made: "Updates", seen: "Tokens seen", took: "Time", last: "Training loss", lastValid: "Best validation loss", best: "Best score",
     finished: "finished", going: "{done} of {planned} updates", budget: "budget {budget}",
-    live: "As it is at {time}; asked again every 5 seconds.", moment: "A moment's picture: this training goes on.",
+    live: "As it is at {time}; asked again every 5 seconds.", moment: "{name}: {state}; it is not finished.",
     noNorm: "The length of the gradient is logged by newer versions.",
     unlike: "Losses are nats per token of each run's own vocabulary: with other vocabularies they do not compare.",
   },
@@ -32,7 +32,7 @@ export const words = {
     train: "训练，{name}", valid: "验证，{name}", isTrain: "线：训练损失，含标签平滑与 dropout", isTrainPlain: "线：训练损失，含 dropout", isValid: "点：验证损失，不含",
     run: "训练", state: "状态", made: "更新次数", seen: "看过的词元", took: "时间", last: "训练损失", lastValid: "最好的验证损失", best: "最好的得分",
     finished: "已完成", going: "第 {done} 次更新，共 {planned} 次", budget: "预算 {budget}",
-    live: "{time} 的状态；每 5 秒再问一次。", moment: "这是一个瞬间：训练仍在进行。",
+    live: "{time} 的状态；每 5 秒再问一次。", moment: "{name}：{state}；训练未完成。",
     noNorm: "较新的版本才记录梯度的模。",
     unlike: "损失的单位是各次训练自己词表的奈特/词元；词表不同时不能比较。",
   },
@@ -60,14 +60,15 @@ export function draw(root, context) {
   };
   root.append(table, controls(state, t, chosen), plots, note);
   show();
-  if (state.runs.every((run) => run.finished)) return;
+  const unfinished = state.runs.filter((run) => !run.finished);
+  if (!unfinished.length) return;
   if (live) {
     askAgain(root, live, (found) => {
       state.runs = found.runs;
       note.textContent = t("live", { time: new Date().toLocaleTimeString() });
       show();
     });
-  } else note.textContent = t("moment");
+  } else note.textContent = unfinished.map((run) => t("moment", { name: run.name, state: stateOf(run, t) })).join(" ");
 }
 
 /* Until all are finished, or the view is gone. */
