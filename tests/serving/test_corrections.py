@@ -15,7 +15,7 @@ from headway.languages.codes import LanguagePair
 from headway.localization.formats.tables import read_jsonl
 from headway.operations.locks import TakenError
 from headway.serving import corrections as module
-from headway.serving.corrections import Correction, Corrections
+from headway.serving.corrections import Corrections, KeptCorrection
 from headway.serving.requests import RefusedError, ServedPair
 
 EN_DE, EN_FR = ServedPair("en", "de"), ServedPair("en", "fr")
@@ -146,10 +146,10 @@ def test_several_are_kept_at_once_or_none(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(os, "fsync", lambda handle: (synced.append(handle), real(handle)))
     with Corrections(tmp_path) as kept:
         with pytest.raises(RefusedError, match="one is blank"):
-            kept.add_all(EN_DE, [Correction("a", "A"), Correction("b", " ")])
+            kept.add_all(EN_DE, [KeptCorrection("a", "A"), KeptCorrection("b", " ")])
         assert kept.count(EN_DE) == 0
         assert not synced
-        kept.add_all(EN_DE, [Correction(f"text {n}", f"Text {n}") for n in range(50)])
+        kept.add_all(EN_DE, [KeptCorrection(f"text {n}", f"Text {n}") for n in range(50)])
         assert len(synced) <= 2  # the file, and the folder that it is new in
         assert kept.exact(EN_DE, "text 49") == "Text 49"
     with Corrections(tmp_path) as again:
@@ -158,11 +158,13 @@ def test_several_are_kept_at_once_or_none(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_what_is_taken_back_is_neither_served_nor_learned_from(tmp_path: Path) -> None:
     with Corrections(tmp_path) as kept:
-        kept.add_all(EN_DE, [Correction("a dog", "Hund"), Correction("a cat", "Katze")])
+        kept.add_all(EN_DE, [KeptCorrection("a dog", "Hund"), KeptCorrection("a cat", "Katze")])
         kept.add(EN_DE, "a dog", "ein Hund")
-        kept.withdraw(EN_DE, [Correction("a dog", "Hund")])  # another holds by now
+        kept.withdraw(EN_DE, [KeptCorrection("a dog", "Hund")])  # another holds by now
         assert kept.exact(EN_DE, "a dog") == "ein Hund"
-        kept.withdraw(EN_DE, [Correction("a dog", "ein Hund"), Correction("a bird", "Vogel")])
+        kept.withdraw(
+            EN_DE, [KeptCorrection("a dog", "ein Hund"), KeptCorrection("a bird", "Vogel")]
+        )
         assert kept.exact(EN_DE, "a dog") is None
         assert "dog" not in kept.file_of(EN_DE).read_text("utf-8")
         kept.add(EN_DE, "a bird", "ein Vogel")
@@ -173,7 +175,10 @@ def test_what_is_taken_back_is_neither_served_nor_learned_from(tmp_path: Path) -
 
 def test_corrections_of_one_text_with_other_keys_are_all_kept(tmp_path: Path) -> None:
     with Corrections(tmp_path) as kept:
-        some = [Correction("Open", "Öffnen", "button"), Correction("Open", "Offen", "state")]
+        some = [
+            KeptCorrection("Open", "Öffnen", "button"),
+            KeptCorrection("Open", "Offen", "state"),
+        ]
         kept.add_all(EN_DE, some)
         assert kept.exact(EN_DE, "Open") == "Offen"  # the newest, where no key is asked for
         kept.add_all(EN_DE, [some[0]])
@@ -182,7 +187,7 @@ def test_corrections_of_one_text_with_other_keys_are_all_kept(tmp_path: Path) ->
         found = {key: again.exact(EN_DE, "Open", key=key) for key in ("button", "state", "", "x")}
         assert found == {"button": "Öffnen", "state": "Offen", "": None, "x": None}
         again.add(EN_DE, "Open", "Auf")
-        again.withdraw(EN_DE, [some[1], Correction("Open", "Offen", "button")])
+        again.withdraw(EN_DE, [some[1], KeptCorrection("Open", "Offen", "button")])
         assert again.exact(EN_DE, "Open", key="state") is None
         assert again.exact(EN_DE, "Open", key="button") == "Öffnen"
         again.add_all(EN_DE, [some[1]])

@@ -16,7 +16,7 @@ from headway.localization.placeholders.segments import Segment
 from headway.serving import served_run
 from headway.serving.app import application
 from headway.serving.bodies import GlossaryPair, terms_of
-from headway.serving.corrections import Correction, Corrections
+from headway.serving.corrections import Corrections, KeptCorrection
 from headway.serving.limits import Limits
 from headway.serving.memories import KnownTranslations, PairMemories
 from headway.serving.requests import (
@@ -274,11 +274,11 @@ def test_of_what_people_translated_the_one_in_context_goes_first(tmp_path) -> No
             return [found.segment.text for unit in units if (found := known.exact(pair, unit))]
 
         assert targets() == ["Offen"] * 3
-        kept.add_all(pair, [Correction("Open", "Öffnen", "menu")])
+        kept.add_all(pair, [KeptCorrection("Open", "Öffnen", "menu")])
         assert targets() == ["Offen", "Öffnen", "Öffnen"]
         kept.add(pair, "Open", "Auf")
         assert targets() == ["Offen", "Auf", "Auf"]
-        kept.add_all(pair, [Correction("Open", "Geöffnet", "state")])
+        kept.add_all(pair, [KeptCorrection("Open", "Geöffnet", "state")])
         assert targets() == ["Geöffnet", "Auf", "Auf"]
 
 

@@ -21,7 +21,7 @@ from headway.serving.requests import RefusedError, ServedPair
 _CODE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8}){0,4}")
 
 
-class Correction(NamedTuple):
+class KeptCorrection(NamedTuple):
     """A text as a person translated it."""
 
     source: str
@@ -67,9 +67,9 @@ class Corrections:
 
     def add(self, pair: ServedPair, source_text: str, target_text: str, tag: str = "") -> None:
         """Keep what a person wrote: see `add_all`."""
-        self.add_all(pair, [Correction(source_text, target_text)], tag)
+        self.add_all(pair, [KeptCorrection(source_text, target_text)], tag)
 
-    def add_all(self, pair: ServedPair, some: Iterable[Correction], tag: str = "") -> None:
+    def add_all(self, pair: ServedPair, some: Iterable[KeptCorrection], tag: str = "") -> None:
         """Keep what a person wrote; it holds from now on, in the place of earlier corrections of
         the same texts with the same keys.
 
@@ -88,7 +88,7 @@ class Corrections:
             for one in some:
                 _put(known, one)
 
-    def withdraw(self, pair: ServedPair, some: Iterable[Correction], tag: str = "") -> None:
+    def withdraw(self, pair: ServedPair, some: Iterable[KeptCorrection], tag: str = "") -> None:
         """Take corrections back, as far as they still hold: the file is written anew without any
         of these texts with these keys.
 
@@ -139,20 +139,20 @@ class Corrections:
         return self._known[pair, tag]
 
 
-def _put(known: _Known, one: Correction) -> None:
+def _put(known: _Known, one: KeptCorrection) -> None:
     """Have a correction be the newest of its text. Who reads meanwhile has the old ones, or all."""
     text = clean(one.source)
     others = {key: target for key, target in known.get(text, {}).items() if key != one.key}
     known[text] = {**others, one.key: one.target}
 
 
-def _all(known: _Known) -> Iterator[Correction]:
+def _all(known: _Known) -> Iterator[KeptCorrection]:
     for text, of_text in known.items():
         for key, target in of_text.items():
-            yield Correction(text, target, key)
+            yield KeptCorrection(text, target, key)
 
 
-def _line(one: Correction) -> bytes:
+def _line(one: KeptCorrection) -> bytes:
     if not clean(one.source) or not clean(one.target):
         raise RefusedError("bad", "a correction is a text and its translation; one is blank")
     entry = one._asdict() if one.key else {"source": one.source, "target": one.target}
@@ -169,9 +169,9 @@ def _read(file: Path, found: _Known) -> int:
     with file.open("rb") as lines:
         for raw in bounded_lines(lines):
             entry = json_object((raw or b"").decode("utf-8", "replace")) or {}
-            source, target, key = (entry.get(name) for name in Correction._fields)
+            source, target, key = (entry.get(name) for name in KeptCorrection._fields)
             if isinstance(source, str) and isinstance(target, str) and clean(source):
-                _put(found, Correction(source, target, key if isinstance(key, str) else ""))
+                _put(found, KeptCorrection(source, target, key if isinstance(key, str) else ""))
             else:
                 n_odd += 1
     return n_odd

@@ -17,7 +17,7 @@ from headway.localization.checks.code_signs import odd_codes
 from headway.localization.formats.units import Flag
 from headway.localization.placeholders.segments import Segment, as_segment
 from headway.serving.bodies import UnitEditBody
-from headway.serving.corrections import Correction
+from headway.serving.corrections import KeptCorrection
 from headway.serving.requests import RefusedError, ServedPair
 from headway.serving.service import Service
 from headway.serving.uploaded_documents import ReviewState, UploadedDocument
@@ -143,11 +143,11 @@ def _segment(state: ReviewState, edit: UnitEditBody) -> Segment | None:
 
 def _corrections(
     state: ReviewState, said: Mapping[int, Segment | None], numbers: Sequence[int]
-) -> list[Correction]:
+) -> list[KeptCorrection]:
     """What was said of these units, each with its key."""
     units = {n: state.outcomes[n].unit for n in numbers}
     return [
-        Correction(unit.source.text, one.text, unit.key)
+        KeptCorrection(unit.source.text, one.text, unit.key)
         for n, unit in units.items()
         if (one := said.get(n)) is not None
     ]
