@@ -99,6 +99,9 @@ def test_a_file_gives_its_sections_with_either_spelling(tmp_path: Path) -> None:
         (b"[model]\nheads = \n", "line 2"),
         (b"[modle]\nheads = 4\n", "did you mean [model]?"),
         (b"heads = 4\n", "every key belongs to a section"),
+        (b"preset = 'tiny'\n", "on the command line: --preset tiny"),
+        (b"seed = 3\n", "Put it below [runtime]."),
+        (b"budget = '2h'\n", "Put it below [training]."),
         (b"[model]\n[model]\n", "not valid TOML"),
         (b"[model]\nnorm = '\xff'\n", "line 2 is not"),
         (b"a = " + b"[" * 100_000, "not valid TOML"),
@@ -209,6 +212,8 @@ def test_an_unknown_key_is_an_error_with_a_suggestion() -> None:
     with pytest.raises(ConfigError) as caught:
         build(Model, {"n_head": 8}, section="model")
     assert str(caught.value) == "unknown key 'n_head' in [model]; did you mean 'heads'?"
+    with pytest.raises(ConfigError, match="did you mean 'd_model'"):
+        build(Model, {"hidden_size": 8}, section="model")  # as others call it
     with pytest.raises(ConfigError, match="it has d_model, heads, dropout"):
         build(Model, {"zzz": 8}, section="model")
 

@@ -189,6 +189,19 @@ def test_without_its_packages_it_says_how_to_install_them(monkeypatch: pytest.Mo
     assert 'pip install "headway[serve]"' in finished.err
 
 
+def test_a_run_that_translates_nothing_is_refused_before_it_is_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    finished = command("bench", str(tmp_path / "no"))
+    assert finished.status == 2
+    assert "holds nothing" in finished.err
+    assert finished.err.count("error:") == 1
+    monkeypatch.setattr("headway.tasks.task_of", lambda _: "language-model")
+    finished = command("bench", "demo")
+    assert finished.status == 2
+    assert "demo is one of language-model" in finished.err
+
+
 def test_a_run_is_served_for_as_long_as_it_is_asked():
     finished = command(
         "bench", "demo", "--clients", "2", "--max-requests", "10", "--seconds", "20", "--json"

@@ -52,3 +52,19 @@ def test_a_run_of_another_task_is_told_with_verbs_that_there_are(task):
     named = said.partition("which goes with headway ")[2].partition(". ")[0].split(", ")
     assert set(named) <= set(VERBS), said
     assert "evaluate" in named
+
+
+OF_NO_TASK = {
+    "demo", "prepare", "memory", "corrections", "settings", "complexity", "parameters", "check",
+    "tokenize", "neighbours", "analogy", "similarity", "map",
+}  # fmt: skip
+"""Verbs that need no run, take one of any task, or ask for the `vectors` of one."""
+
+
+def test_every_verb_is_of_some_task_or_of_none() -> None:
+    """So a run that is refused is told all that it goes with."""
+    tables = {one.partition(" ")[0] for task in tasks.TASKS for one in tasks.verbs(task)}
+    assert {*VERBS} <= tables | OF_NO_TASK
+    said = str(wrong_task("runs/a", "translation", tasks.verbs("translation"), ["tagging"]))
+    assert " translate" in said
+    assert " serve" in said

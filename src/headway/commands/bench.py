@@ -109,6 +109,9 @@ def bench(
     if "://" in service:
         measure(service, service, told, levels)
         return
+    from headway.tasks import brought_by_run
+
+    brought_by_run(service, "bench")  # before a service is started
     with served(Path(service)) as started:
         measure(started.url, service, told, levels)
 

@@ -54,10 +54,7 @@ def parse_toml(text: str, path: Path) -> Sections:
     sections: Sections = {}
     for section, table in tables.items():
         if not isinstance(table, dict):
-            raise ConfigError(
-                f"{path}: every key belongs to a section; got {section!r} outside of one. "
-                f"Put it below one of [{'], ['.join(SECTIONS)}]."
-            )
+            raise refused.outside_of_sections(section, table, path, SECTIONS)
         if section not in SECTIONS:
             raise refused.unknown_section(section, SECTIONS, f"in {path}", "[{}]".format)
         sections[section] = {key.replace("-", "_"): value for key, value in table.items()}

@@ -19,6 +19,20 @@ _WORDS = {
     type(None): "none",
 }
 
+ELSEWHERE = {
+    "lr": "learning_rate", "batch_size": "batch_tokens", "max_tokens": "batch_tokens",
+    "epochs": "max_steps", "max_epochs": "max_steps", "steps": "max_steps", "time": "budget",
+    "gpu": "device", "cuda": "device", "fp16": "precision", "num_workers": "workers",
+    "beam_size": "beam", "num_beams": "beam", "vocab_size": "vocabulary_size",
+    "hidden_size": "d_model", "ffn_dim": "d_ff", "num_heads": "heads", "layers": "encoder_layers",
+    "warmup": "warmup_steps", "grad_clip": "clip_norm", "save_every": "checkpoint_every",
+    "early_stopping": "patience", "src": "source", "tgt": "target", "output": "out",
+    "validate_every": "checkpoint_every", "eval_every": "checkpoint_every",
+    "eval_steps": "checkpoint_every", "save_steps": "checkpoint_every", "save_dir": "out",
+    "arch": "preset", "scheduler": "schedule",
+}  # fmt: skip
+"""What other toolkits call them."""
+
 
 def closest(given: str, known: Iterable[str]) -> str:
     """What is known and most like it; nothing where none is close."""
@@ -58,10 +72,31 @@ def unknown_section(
 
 
 def unknown_key(key: str, known: Iterable[str], section: str) -> ConfigError:
-    """For a key that a section has not."""
-    close = closest(key, known)
+    """For a key that a section has not; it may have another name elsewhere."""
+    known = list(known)
+    elsewhere = ELSEWHERE.get(key.lower(), "")
+    close = elsewhere if elsewhere in known else closest(key, known)
     remedy = f"did you mean {close!r}?" if close else f"it has {', '.join(known) or 'no keys'}."
     return ConfigError(f"unknown key {key!r} in [{section}]; {remedy}")
+
+
+_FLAGS = ("preset", "task", "out", "resume")
+_SECTION_OF = {"seed": "runtime", "threads": "runtime", "budget": "training", "source": "data"}
+
+
+def outside_of_sections(key: str, value: Any, path: Path, known: Sequence[str]) -> ConfigError:
+    """For a key of a TOML file that stands above all sections."""
+    if key in _FLAGS:
+        return ConfigError(
+            f"{path}: every key belongs to a section; got {key!r} outside of one. It is given on "
+            f"the command line: --{key} {value}"
+        )
+    section = _SECTION_OF.get(key)
+    remedy = f"[{section}]" if section else f"one of [{'], ['.join(known)}]"
+    return ConfigError(
+        f"{path}: every key belongs to a section; got {key!r} outside of one. "
+        f"Put it below {remedy}."
+    )
 
 
 def unreadable(path: Path, error: Exception) -> ConfigError:

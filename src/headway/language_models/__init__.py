@@ -7,6 +7,7 @@ VERBS = {
     "predict": "headway.language_models.trained:TrainedLanguageModel",
     "score": "headway.language_models.trained:TrainedLanguageModel",
     "generate": "headway.language_models.trained:TrainedLanguageModel",
+    "serve": "headway.commands.serve:serve",
     "inspect": "headway.inspection.opened_runs:opened_language_model",
     "embed": "headway.language_models.embedding:embedder",
     "vectors": "headway.language_models.exchange:vectors_of_tokens",

@@ -9,7 +9,7 @@ from typing import Any
 
 from headway.core.errors import ConfigError, RunError
 from headway.core.schedules import paper_peak
-from headway.core.setting_errors import suggestion
+from headway.core.setting_errors import ELSEWHERE, suggestion
 
 
 def unknown_verb(given: str, verbs: Iterable[str]) -> ConfigError:
@@ -38,21 +38,6 @@ def no_option(token: str, sections: Sequence[str], options: Iterable[str]) -> Co
     )
 
 
-_ELSEWHERE = {
-    "lr": "learning_rate", "batch_size": "batch_tokens", "max_tokens": "batch_tokens",
-    "epochs": "max_steps", "max_epochs": "max_steps", "steps": "max_steps", "time": "budget",
-    "gpu": "device", "cuda": "device", "fp16": "precision", "num_workers": "workers",
-    "beam_size": "beam", "num_beams": "beam", "vocab_size": "vocabulary_size",
-    "hidden_size": "d_model", "ffn_dim": "d_ff", "num_heads": "heads", "layers": "encoder_layers",
-    "warmup": "warmup_steps", "grad_clip": "clip_norm", "save_every": "checkpoint_every",
-    "early_stopping": "patience", "src": "source", "tgt": "target", "output": "out",
-    "validate_every": "checkpoint_every", "eval_every": "checkpoint_every",
-    "eval_steps": "checkpoint_every", "save_steps": "checkpoint_every", "save_dir": "out",
-    "arch": "preset", "scheduler": "schedule",
-}  # fmt: skip
-"""What other toolkits call them."""
-
-
 def meant_by(flag: str, options: Iterable[str]) -> str:
     """The option, or setting as an option, that somebody means; empty where nobody knows.
 
@@ -62,7 +47,7 @@ def meant_by(flag: str, options: Iterable[str]) -> str:
     known = list(dict.fromkeys(options))
     by_key = {name.rpartition(".")[2].strip("-"): name for name in reversed(known)}
     key = flag.strip("-").replace("_", "-").lower()
-    elsewhere = _ELSEWHERE.get(key.replace("-", "_"), "").replace("_", "-")
+    elsewhere = ELSEWHERE.get(key.replace("-", "_"), "").replace("_", "-")
     close = difflib.get_close_matches(flag, known, n=1, cutoff=0.7)
     close += [by_key[one] for one in difflib.get_close_matches(key, by_key, n=1, cutoff=0.7)]
     return by_key.get(key) or by_key.get(elsewhere) or next(iter(close), "")

@@ -3,7 +3,12 @@
 VERBS = {
     "train": "headway.translation.spec:SPEC",
     "files": "headway.translation.pairs:refuse_unreadable",
+    "translate": "headway.commands.translate:translate",
     "evaluate": "headway.commands.evaluate:evaluate_translations",
+    "serve": "headway.commands.serve:serve",
+    "bench": "headway.commands.bench:bench",
+    "chat": "headway.commands.chat:chat",
+    "distill": "headway.commands.distill:distill",
     "inspect": "headway.inspection.opened_runs:opened_translator",
     "compare": "headway.study.compared_translators:entrant",
     "count": "headway.study.operation_counting:PASS_OF_PAIRS",
