@@ -54,6 +54,7 @@ def other_language(text: str, wanted: str | None) -> tuple[str, float] | None:
 
 
 _SAMPLE, _FEW, _MANY = 500, 5, 1 / 3
+"""Texts that are listened to; so many of them, and such a share, are no mistake of the detector."""
 
 
 def heard_otherwise(what: str, texts: Sequence[str], wanted: str | None) -> str:

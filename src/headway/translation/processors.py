@@ -83,12 +83,8 @@ class RunProcessors:
         if self.own_terms is not None or may_hold_sentences(text):
             return None
         cleaned = clean(text)
-        odd = cleaned.isspace() or cleaned.isupper() or self._may_be_unread(cleaned)
-        return (
-            None
-            if not cleaned or odd or self.may_hold_codes(cleaned) or no_text(cleaned)
-            else cleaned
-        )
+        odd = not cleaned or cleaned.isspace() or cleaned.isupper() or self._may_be_unread(cleaned)
+        return None if odd or self.may_hold_codes(cleaned) or no_text(cleaned) else cleaned
 
     def portions(self) -> Portions:
         """What cuts texts and segments into what the model takes at once."""
