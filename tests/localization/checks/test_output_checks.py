@@ -137,7 +137,7 @@ def test_a_part_of_a_word_again_and_again_is_a_loop(source, target, loops) -> No
     assert ("loop" in check_texts(source, target, TrainingStats())) is loops
 
 
-def test_a_word_is_known_with_either_apostrophe() -> None:
+def test_a_word_is_known_with_either_apostrophe_and_in_full_width() -> None:
     held = TrainingStats(words=frozenset(("i", "don't", "know")))
-    assert UNKNOWN not in check_texts("I don’t know.", "我不知道。", held)
+    assert UNKNOWN not in check_texts("I don’t ｋｎｏｗ.", "我不知道。", held)
     assert check_texts("I can’t know.", "我不知道。", held)[UNKNOWN].why.endswith("learned: can’t")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from headway.languages.detection import other_language
 from headway.languages.numbers import odd_numbers
@@ -239,7 +240,7 @@ def _new(pair: CheckedPair) -> CheckResult:
     """Words that training did not have, where it is known by name what it had."""
     known = pair.held.words
     words = words_of(pair.bare) if known else []
-    new = [word for word in words if not {word, word.replace("’", "'")} & known]
+    new = [word for word in words if not {word, normalize("NFKC", word).replace("’", "'")} & known]
     return CheckResult(2.0 * len(new), f"not among the words that it learned: {', '.join(new)}")
 
 
