@@ -1,5 +1,6 @@
 """Which script a character is written in, and which scripts a language is written in."""
 
+import re
 import unicodedata
 from collections import Counter
 from functools import cache
@@ -58,6 +59,7 @@ UNSPACED_SCRIPTS = {
     "HAN": "\u3400-\u9fff\U00020000-\U0003ffff",
 }  # fmt: skip
 """Scripts that are written without spaces, and their signs, as in a class of a pattern."""
+HAN_OR_KANA = re.compile(f"[{UNSPACED_SCRIPTS['HAN']}{UNSPACED_SCRIPTS['KANA']}]+")
 WIDE = "\u2e80-\ua4cf\uf900-\ufaff\uff00-\uff60"
 """Characters as wide as two of Latin, behind which a line may end."""
 UNSPACED = "\u0e00-\u109f\u1780-\u17ff\u2e80-\ua4cf\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"

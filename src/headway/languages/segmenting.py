@@ -10,7 +10,7 @@ from itertools import accumulate, islice, pairwise
 from typing import Any, Literal
 
 from headway.core.errors import ConfigError
-from headway.languages.scripts import UNSPACED_SCRIPTS
+from headway.languages.scripts import HAN_OR_KANA
 
 Segmenter = Literal["none", "jieba", "punctuation"]
 
@@ -21,7 +21,6 @@ _MARKS = re.compile(
 
 _UNSPACED = 15.0
 """Characters to a space, above which words are not what white space separates."""
-_HAN_OR_KANA = re.compile(f"[{UNSPACED_SCRIPTS['HAN']}{UNSPACED_SCRIPTS['KANA']}]+")
 _TOGETHER = 3.0
 """Of these letters in a row: 1.5 to 2 where words are cut, 5 to 8 where they are not."""
 
@@ -88,7 +87,7 @@ def unspaced(lines: Iterable[str]) -> bool:
     """
     some = list(islice(filter(None, lines), 1_000))
     n_characters, n_spaces = sum(map(len, some)), sum(len(line.split()) for line in some)
-    stretches = [len(found) for line in some for found in _HAN_OR_KANA.findall(line)]
+    stretches = [len(found) for line in some for found in HAN_OR_KANA.findall(line)]
     if sum(stretches) > n_characters / 4:
         return sum(stretches) > _TOGETHER * len(stretches)
     return parts_no_words(n_characters, n_spaces)

@@ -1,6 +1,5 @@
 """Files of tagged sentences to examples: their scheme, their labels, what a token is read as."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +19,7 @@ from headway.labelling.data import (
 )
 from headway.labelling.vocabulary import LabelledVocabulary
 from headway.language_models import texts
-from headway.languages.scripts import UNSPACED_SCRIPTS
+from headway.languages.scripts import HAN_OR_KANA
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Say
 from headway.tagging.conll import TaggedSentence, read_tagged
@@ -34,7 +33,6 @@ refuse_unreadable = partial(
     none="tags are learned from tagged sentences; none are named: --corpus F.",
 )
 """See `headway.language_models.texts.refuse_unreadable`."""
-_HAN_OR_KANA = re.compile(f"[{UNSPACED_SCRIPTS['HAN']}{UNSPACED_SCRIPTS['KANA']}]+")
 
 
 def read(settings: Settings, known: LabelledVocabulary | Any | None, say: Say) -> LabelledData:
@@ -130,7 +128,7 @@ def known_sentences(
 def spaced(sentences: Sequence[TaggedSentence]) -> bool:
     """Whether tokens are words with spaces between; if not, they are single characters."""
     tokens = [token for one in sentences for token in one.tokens]
-    lengths = Counter(map(len, filter(_HAN_OR_KANA.fullmatch, tokens)))
+    lengths = Counter(map(len, filter(HAN_OR_KANA.fullmatch, tokens)))
     return lengths[1] < len(tokens) / 4 or lengths.total() > 1.05 * lengths[1]
 
 

@@ -71,3 +71,15 @@ def test_no_term_is_looked_for_in_codes() -> None:
     assert [flag.name for flag in terms(("dog", "Hund")).lost(source, source)] == ["term"]
     held = Segment((Code("<b>"), "Hund", Code("</b>")))
     assert not terms(("dog", "Hund")).lost(source, held)
+
+
+def test_end_signs_behind_a_lone_term_are_those_of_its_translations_script() -> None:
+    assert [terms(("cat", "猫")).whole(f"cat{end}") for end in ("", ".", "?!", ":", "...")] == [
+        "猫", "猫。", "猫？！", "猫：", "猫...",
+    ]  # fmt: skip
+    assert [terms(("猫", "cat")).whole(f"猫{end}") for end in ("。", "、", "！")] == [
+        "Cat.", "Cat,", "Cat!",
+    ]  # fmt: skip
+    assert terms(("cat", "Katze")).whole("cat:") == "Katze:"
+    assert terms(("Acme", "=")).whole("Acme.") == "Acme."
+    assert terms(("cat", "猫")).whole("The cat.") is None

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from headway.core.errors import ConfigError
 from headway.languages.codes import Languages
+from headway.languages.scripts import HAN_OR_KANA
 from headway.languages.sentences import ENDS
 from headway.localization.formats.units import Flag
 from headway.localization.placeholders.codes import parsed
@@ -21,6 +22,8 @@ _CODE = "\ufffc"
 """Stands for a character of a code, in which no term is looked for."""
 _SPACES = re.compile(r"[^\S\n]+")
 _END_SIGNS = re.compile(rf"[\s{re.escape(ENDS)}:：;；,，、…]*")
+_WIDE = str.maketrans(".!?:;,", "。！？：；，")
+_NARROW = str.maketrans("。！？：；，、", ".!?:;,,")
 
 
 class RequiredTerm(NamedTuple):
@@ -63,7 +66,7 @@ class Terms:
 
     def whole(self, text: str) -> str | None:
         """What a text becomes that is nothing but a term as the glossary spells it, and end signs,
-        which stay; None for any other."""
+        which become those of the other script; None for any other."""
         for one in self.asked(text):
             [(start, end), *others] = one.places
             if start == 0 and not others and _END_SIGNS.fullmatch(text, end):
@@ -72,7 +75,11 @@ class Terms:
                     return None  # an ending, of which nothing is said
                 spellings = one.wanted.spellings
                 best = next((each for each in spellings if each.fits("")), spellings[0])
-                return best.text + text[end:]
+                wide = HAN_OR_KANA.match(best.text[-1:])
+                ends = text[end:]
+                if ".." in ends:  # left open; in any script
+                    return best.text + ends
+                return best.text + ends.translate(_WIDE if wide else _NARROW)
         return None
 
     def lost(self, source: Segment, target: Segment, /) -> Sequence[Flag]:
