@@ -108,6 +108,45 @@ def test_probabilities_are_those_of_all_logits_and_batch_mates_do_not_matter(run
         assert a["prob"] == pytest.approx(b["prob"], abs=1e-5)
 
 
+def inspected(run: Path, *given: str) -> Any:
+    finished = command("inspect", str(run), *given, "--json")
+    assert finished.status == 0, finished.err
+    return json.loads(finished.out)
+
+
+def test_inspect_says_what_predict_says_of_each_mask_and_which_word_decided(run):
+    text = "on <mask> the cow eats [MASK] ."
+    told = inspected(run, text)["texts"]
+    assert [one["asked"] for one in told] == [1, 5]
+    assert told[0]["words"] == ["on", "[MASK]", "the", "cow", "eats", "[MASK]", "."]
+    [predicted_of] = predicted(run, text, "--top", "5")
+    for one, masks in zip(told, predicted_of["masks"], strict=True):
+        assert [it["label"] for it in one["labels"][:5]] == [it["token"] for it in masks]
+        assert one["labels"][0]["prob"] == pytest.approx(masks[0]["prob"], abs=1e-5)
+    food = told[1]
+    assert food["words"][int(np.argmax(food["evidence"]["gradient times input"]))] == "cow"
+    model = open_run(SPEC, run).model
+    assert np.shape(told[0]["attention"])[:2] == (2, 2), "layers and heads"
+    names = {one["part"] for one in food["parts"]}
+    assert names >= {"encoder.0", "encoder.1.self.head.1", "encoder.1.feed_forward"}
+    blind = inspected(run, text, "--off", "encoder.0", "encoder.1")["texts"][1]
+    assert {it["label"]: it["prob"] for it in blind["without"]}["grass"] < food["labels"][0]["prob"]
+    tied = dict(open_run(SPEC, run).model.named_parameters())
+    assert all(torch.equal(one, tied[name]) for name, one in model.named_parameters())
+
+
+def test_of_a_text_without_masks_the_longest_word_is_hidden_and_own_texts_tell_whom_to_believe(run):
+    [told] = inspected(run, "the bee eats honey on tuesday .")["texts"]
+    assert told["words"][told["asked"]] == "[tuesday]"
+    assert told["labels"][0]["label"] in {"monday", "tuesday", "friday", "sunday"}
+    own = inspected(run)
+    assert len(own["texts"]) == 4
+    assert "Measured on pattern.txt" in own["deletion"]["told"]
+    nothing = command("inspect", str(run), "  ", "--json")
+    assert nothing.status == 2
+    assert "the text is empty" in nothing.err
+
+
 def test_a_mask_stands_where_its_piece_would():
     tokens = Subwords.train(["the cat eats fish ."] * 20, vocabulary_size=290)
     settings: Any = SimpleNamespace(text=SimpleNamespace(unit="subwords", segmenter="none"))
@@ -160,10 +199,10 @@ def test_a_words_vector_knows_both_sides_and_the_last_layer_is_the_encoders(run)
     assert written.status == 2
 
 
-def test_what_it_goes_with_is_told_where_it_cannot_be_looked_at(run):
-    refused = command("inspect", str(run), "the [MASK] sat")
+def test_what_it_goes_with_is_told_where_it_cannot_write(run):
+    refused = command("generate", str(run), "the [MASK] sat")
     assert (refused.status, refused.out) == (2, "")
-    assert "which goes with headway embed, evaluate, export, predict." in refused.err
+    assert "which goes with headway embed, evaluate, export, inspect, predict." in refused.err
 
 
 def test_errors_say_rule_and_remedy(run, corpus, tmp_path):

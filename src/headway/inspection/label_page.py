@@ -19,9 +19,9 @@ from headway.labelling.evidence import GRADIENT, LabelReader, TextInWords, named
 from headway.labelling.predictions import InspectionPage
 from headway.pages import STYLE, document, table
 
-N_TEXTS, N_TESTED, MOST_PARTS, MOST_WORDS = 4, 200, 40, 60
+N_TEXTS, N_TESTED, MOST_PARTS, MOST_WORDS, MOST_LABELS = 4, 200, 40, 60, 100
 """Texts on a page where none is given; texts of the deletion test; parts in the table of what
-breaks; words of a text whose attention is drawn."""
+breaks; words of a text whose attention is drawn; labels that are told, the likeliest ones."""
 OWN_STYLE = """
 .words { line-height: 2.1; } .words span { padding: 0.15rem 0.25rem; border-radius: 4px; }
 .maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: 0.6rem; }
@@ -83,8 +83,9 @@ def _told(inspected: InspectedLabeller, text: TextInWords, off: Sequence[str]) -
     best = int(probs.argmax())
 
     def labelled(probs: Float[NDArray, " labels"]) -> list[dict[str, Any]]:
-        order = np.argsort(-probs, kind="stable")
-        return [{"label": labels[i], "prob": float(probs[i])} for i in order]
+        order = np.argsort(-probs, kind="stable").tolist()
+        told = order[:MOST_LABELS] + [best] * (best not in order[:MOST_LABELS])
+        return [{"label": labels[i], "prob": float(probs[i])} for i in told]
 
     def without(parts: Iterable[str]) -> Float[NDArray, " labels"]:
         with switched(reader.model, parts):

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from headway.classification.predicting import TextClassifier
 from headway.classification.reading import read_labelled
 from headway.core.errors import ConfigError, DataError
+from headway.core.lines import read_lines
 from headway.core.run_folder import RunFolder
 from headway.inspection.label_page import InspectedLabeller, page_of
 from headway.labelling.data import held_out
@@ -22,6 +23,9 @@ from headway.labelling.evidence import LabelReader, TextInWords, in_words
 from headway.labelling.predictions import InspectionPage, InspectionRequest
 from headway.labelling.vocabulary import around
 from headway.languages.segmenting import segmenter
+from headway.masked_language_models.filling import MaskFiller
+from headway.masked_language_models.masking import MASKS
+from headway.masked_language_models.model import AskedPlace, MaskedLanguageModel
 from headway.operations.argument_types import refuse_no_unicode
 from headway.runs.resuming import why_not_read
 from headway.runs.settings import Settings
@@ -36,6 +40,8 @@ Own = tuple[list[str], Sequence[Any] | None]
 """Texts, and of what kind each is: of each kind the same share is held out."""
 MOST_ASKED = 8
 """Spans of a text that are looked at."""
+MOST_LINES, SHORT = 500, 160
+"""Lines of a corpus that are read, and characters of each."""
 
 
 def classifier(run: Path) -> InspectedLabeller:
@@ -107,17 +113,71 @@ def tagger(run: Path) -> InspectedLabeller:
     return InspectedLabeller(run, reader, vocabulary.labels, read, own_texts)
 
 
+def hidden_words(run: Path) -> InspectedLabeller:
+    """A masked language model: its labels are the pieces that may stand at a hidden place. Of a
+    text without masks the longest word is hidden."""
+    filler = MaskFiller.load(run)
+    settings, tokens, model, _ = filler.opened
+
+    def read(text: str) -> list[TextInWords]:
+        refuse_no_unicode(text)
+        text = unicodedata.normalize("NFC", text)
+        if any(mask in text for mask in MASKS):
+            return masked(text, MASKS[0])
+        spans = tokens.source_spans(text)
+        words, places = in_words(text, spans)
+        if not words:
+            return []
+        longest = max(range(len(words)), key=lambda i: len(words[i]))
+        end = spans[places[longest][-1]][1]
+        before = text[:end].rstrip().removesuffix(words[longest])
+        return masked(f"{before}{MASKS[0]}{text[end:]}", f"[{words[longest]}]")
+
+    def masked(text: str, name: str) -> list[TextInWords]:
+        """A text once for each of its masks, which are called by this name."""
+        one = filler.masked(text)
+        words, places = list[str](), list[list[int]]()
+        for n, (part, begin) in enumerate(one.parts):
+            if n:
+                words.append(name)
+                places.append([one.places[n - 1]])
+            some, pieces = in_words(part, tokens.source_spans(part))
+            words += some
+            places += [[begin + i for i in word] for word in pieces]
+        whole = TextInWords(one.ids, words, places)
+        return [whole._replace(asked=places.index([place])) for place in one.places]
+
+    def place_of(text: TextInWords) -> NDArray[np.int64]:
+        return np.array([text.places[text.asked or 0]])
+
+    def lines(files: Sequence[Path]) -> Own:
+        found = (line for path in files for line in read_lines(path) if line and line.strip())
+        return [line[:SHORT].rpartition(" ")[0] or line[:SHORT]
+                for line in islice(found, MOST_LINES)], None  # fmt: skip
+
+    asked = AskedPlace(cast("MaskedLanguageModel", model))
+    reader = LabelReader(asked, tokens.special.padding, features=place_of)
+    labels = tokens.pieces(range(len(tokens)))
+    own_texts = partial(_own, run, settings, lines, by_text=False)
+    return InspectedLabeller(run, reader, labels, read, own_texts)
+
+
 def _own(
-    run: Path, settings: Settings, read: Callable[[Sequence[Path]], Own]
+    run: Path,
+    settings: Settings,
+    read: Callable[[Sequence[Path]], Own],
+    *,
+    by_text: bool = True,
 ) -> tuple[str, list[str]]:
-    """What a run was validated on, and where that is from; where that is not as it was, why."""
+    """What a run was validated on, and where that is from; where that is not as it was, why.
+    Where texts were not held out `by_text`, those of the corpus."""
     files = settings.data.valid_corpus or settings.data.corpus
     place = ", ".join(path.name for path in files)
     try:
         if reason := why_not_read(RunFolder(run), files):
             return reason, []
         texts, kinds = read(files)
-        if settings.data.valid_corpus:
+        if settings.data.valid_corpus or not by_text:
             return place, texts
         return f"the texts held out of {place}", held_out(
             texts, settings.runtime.seed, "texts", texts, kinds
@@ -134,3 +194,8 @@ def page_of_classifier(request: InspectionRequest) -> InspectionPage:
 def page_of_tagger(request: InspectionRequest) -> InspectionPage:
     """What `headway inspect` shows of a run of tagging: each word that has a tag."""
     return page_of(tagger(request.run), request.given, request.off)
+
+
+def page_of_hidden_words(request: InspectionRequest) -> InspectionPage:
+    """What `headway inspect` shows of a masked language model: each hidden place."""
+    return page_of(hidden_words(request.run), request.given, request.off)

@@ -23,7 +23,6 @@ from headway.core.attention import MultiHeadAttention
 from headway.core.rows import pad
 from headway.labelling.pooling import shares
 from headway.nn.attention_weights import watched
-from headway.nn.encoder import Encoded
 
 BATCH = 64
 """Texts that are read together."""
@@ -168,9 +167,10 @@ class LabelReader:
 
     def seen(
         self, texts: Sequence[TextInWords]
-    ) -> tuple[Float[Tensor, "layers texts heads query key"], Encoded]:
-        """The weights of all attentions, and what the head is given."""
-        given: list[Encoded] = []
+    ) -> tuple[Float[Tensor, "layers texts heads query key"], Any]:
+        """The weights of all attentions, and what the head is given: of labels of whole texts a
+        `headway.nn.encoder.Encoded`."""
+        given: list[Any] = []
         head: Any = self.model.head
         hook = head.register_forward_pre_hook(lambda _, args: given.append(args[0]))
         with hook, watched(self.attentions) as maps:

@@ -9,5 +9,6 @@ VERBS = {
     "export bert": "headway.masked_language_models.bert_export:export_bert",
     "import bert": "headway.masked_language_models.bert_runs:import_bert",
     "import roberta": "headway.masked_language_models.bert_runs:import_roberta",
+    "inspect page": "headway.inspection.opened_labellers:page_of_hidden_words",
     "embed": "headway.masked_language_models.embedding:embedder",
 }

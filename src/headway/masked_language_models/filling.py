@@ -28,6 +28,8 @@ class MaskedText(NamedTuple):
     """With markers."""
     places: list[int]
     """Of the masks, among the ids."""
+    parts: list[tuple[str, int]]
+    """The texts around the masks, as they were cut, and where each begins among the ids."""
 
 
 class MaskFiller(OpenedLabeller):
@@ -52,12 +54,14 @@ class MaskFiller(OpenedLabeller):
         if not isinstance(tokens, Words):
             parts = [*map(str.rstrip, parts[:-1]), parts[-1]]
         mask, places, (ids, end) = mask_id(tokens), list[int](), around(tokens.special)
-        for n, row in enumerate(tokens.encode_batch([cut(part) for part in parts])):
+        parts, begins = [cut(part) for part in parts], list[int]()
+        for n, row in enumerate(tokens.encode_batch(parts)):
             if n:
                 places.append(len(ids))
                 ids.append(mask)
+            begins.append(len(ids))
             ids += row
-        return MaskedText(text, [*ids, *end], places)
+        return MaskedText(text, [*ids, *end], places, list(zip(parts, begins, strict=True)))
 
     @torch.inference_mode()
     def answers(self, asked: Asked, lines: Iterator[str]) -> Iterator[Answer]:

@@ -1,7 +1,7 @@
 """An encoder that tells what stands at hidden places (Devlin et al. 2019, section 3.1)."""
 
 from jaxtyping import Float, Int
-from torch import Tensor, nn, zeros
+from torch import Tensor, arange, nn, zeros
 
 from headway.core.embedding import output_matrix, project
 from headway.core.layers import ACTIVATIONS
@@ -68,3 +68,19 @@ class MaskedLanguageModel(Labeller):
     def forward(self, ids: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length vocabulary"]:
         """Logits of every piece at every place."""
         return self.logits(self.head(self.encoded(ids).features))
+
+
+class AskedPlace(nn.Module):
+    """A model asked for one place of each text, as one that labels is asked for its label."""
+
+    def __init__(self, model: MaskedLanguageModel) -> None:
+        super().__init__()
+        self.encoder, self.head, self._model = model.encoder, model.head, (model,)
+
+    def forward(
+        self, ids: Int[Tensor, "batch length"], places: Int[Tensor, "batch 1 1"]
+    ) -> Float[Tensor, "batch vocabulary"]:
+        """Logits of every piece at `places`, each counted within its text."""
+        [model] = self._model
+        before = ids.shape[1] * arange(len(ids), device=ids.device)
+        return model.logits(model.features(ids, before + places[:, 0, 0]))
