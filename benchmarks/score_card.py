@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import record
 
-from headway.core.bleu import bleu_statistics
+from headway.core.bleu import bleu_formula, bleu_statistics
 from headway.core.errors import DataError
 from headway.core.lines import read_lines
-from headway.metrics.corpus_scores import chrf_statistics
+from headway.metrics.corpus_scores import chrf_statistics, counted
 from headway.metrics.evaluation import ter_statistics
 from headway.metrics.score_card import ScoreCard, score_card
 from headway.metrics.tokenizers import bleu_metric
@@ -82,7 +82,7 @@ def checks_of(peers: Path, row: dict[str, str]) -> Iterator[Check]:
     yield from check("sys_len", length, 0)
     yield from check("ref_len", reference_length, 0)
     if more:
-        both = bleu_statistics(output, reference, metric, more_references=more)
+        both = counted(metric, bleu_formula, output, [reference, *more])
         yield from check("BLEU_refA+B", both.score(), 2)
         yield from check("chrF2_refA", chrf_statistics(output, reference).score(), 2)
     if row["TER_refA"] != "-":

@@ -32,8 +32,8 @@ from headway.core.trainer import Progress, Trainer
 from headway.core.training_interfaces import Batch, TaskState, Validation
 from headway.operations.recovery import upgraded
 from headway.operations.time_budget import PlannedTraining
+from headway.runs.fine_tuning import start_from
 from headway.runs.gradient import trainer_of
-from headway.runs.parent import start_from
 
 
 def trainer_in(

@@ -84,7 +84,7 @@ def test_rotation_acts_at_each_position_of_a_sequence():
 @pytest.mark.parametrize(("first", "length"), [(0, 1), (3, 40), (500, 30), (511, 1), (2_000, 7)])
 def test_rotations_are_bit_for_bit_those_of_the_positions_angles(first, length):
     x = torch.randn(2, 3, length, 6)
-    table = sinusoids(length, 6, first)
+    table = sinusoids(first + length, 6)[first:]
     turn = torch.complex(table[:, 1::2], table[:, 0::2])
     expected = torch.view_as_complex(x.unflatten(-1, (-1, 2))) * turn
     assert torch.equal(rotate(x, first), torch.view_as_real(expected).flatten(-2))
@@ -93,9 +93,9 @@ def test_rotations_are_bit_for_bit_those_of_the_positions_angles(first, length):
 def test_angles_are_made_once_for_all_layers_and_tokens(monkeypatch):
     made = []
 
-    def noted(n_positions: int, d_model: int, first: int = 0) -> torch.Tensor:
+    def noted(n_positions: int, d_model: int) -> torch.Tensor:
         made.append(n_positions)
-        return sinusoids(n_positions, d_model, first)
+        return sinusoids(n_positions, d_model)
 
     monkeypatch.setattr("headway.nn.positions.sinusoids", noted)
     turns.cache_clear()

@@ -186,7 +186,7 @@ LEFT = {
 
 @pytest.mark.parametrize("name", LEFT)
 def test_what_the_engine_cannot_do_is_torchs_or_refused(tmp_path, prepared, name, monkeypatch):
-    monkeypatch.setattr(on_gpu, "make_busy", lambda *how: None)  # in a minute
+    monkeypatch.setattr(on_gpu, "speed_up", lambda *how: None)  # in a minute
     options, changes, reason = LEFT[name]
     left = trainer_in(tmp_path, prepared, "auto", training=changes, **options)
     assert "loss" not in vars(left.task)

@@ -11,7 +11,7 @@ import torch
 from headway.core.dataset import PairsSettings
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
-from headway.runs.packed_rows import fit_rows
+from headway.runs.on_gpu import fit_rows
 from headway.runs.settings import Settings
 from headway.runs.task_spec import Run
 from headway.translation.length_limits import longest_of, refuse_too_long

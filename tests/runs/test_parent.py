@@ -11,7 +11,7 @@ from headway.core.disk import checksum
 from headway.core.errors import ConfigError, RunError
 from headway.core.run_folder import RunFolder
 from headway.runs.parent import Parent, first_score
-from headway.runs.transfer import Brought, InitialWeights, beginning
+from headway.runs.transfer import InitialWeights, Transferred, beginning
 
 
 def finished(path: Path, weights: dict[str, Tensor] | None = None) -> RunFolder:
@@ -84,7 +84,7 @@ def fresh() -> dict[str, Tensor]:
 
 
 def begun(parent: dict[str, Tensor], reinit: list[str], of: nn.Module) -> InitialWeights:
-    return beginning(fresh(), Brought(parent, {}, [*parent]), reinit, of)
+    return beginning(fresh(), Transferred(parent, {}, [*parent]), reinit, of)
 
 
 def test_what_the_parent_has_is_taken_and_the_rest_is_drawn():
@@ -106,7 +106,7 @@ def test_what_the_parent_has_is_taken_and_the_rest_is_drawn():
 def test_of_a_part_that_both_have_in_other_sizes_each_is_counted_in_its_own():
     parent = {"encoder.weight": torch.ones(3, 3), "encoder.bias": torch.ones(3)}
     left = {"new.weight": torch.ones(7, 3), "new.bias": torch.ones(7)}
-    brought = Brought(parent, left, [*parent, *left])
+    brought = Transferred(parent, left, [*parent, *left])
     said = str(beginning(fresh(), brought, [], model()))
     assert (
         said

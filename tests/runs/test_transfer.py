@@ -17,7 +17,7 @@ from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
 from headway.models import Transformer
 from headway.nn.encoder import Encoder, EncoderConfig
 from headway.nn.positioned import PositionedConfig
-from headway.runs.transfer import trunk_brought, whole_parts
+from headway.runs.transfer import trunk_transferred, whole_parts
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -217,15 +217,15 @@ def test_a_trunk_gives_the_same_features_in_every_use():
     ids = torch.tensor([[4, 5, 6, 3], [5, 3, 0, 0]])
     child, config = labeller().eval(), PositionedConfig(**SHAPE, encoder_layers=2, max_length=9)
     translator = Transformer(config, vocabulary_size=7).eval()
-    found = trunk_brought(translator.state_dict(), translator, child)
+    found = trunk_transferred(translator.state_dict(), translator, child)
     missing = child.load_state_dict(found.weights, strict=False)
     assert {name.partition(".")[0] for name in missing.missing_keys} == {"head"}
     assert not missing.unexpected_keys
     assert torch.equal(child.encoded(ids).features, translator.encode(ids)[0])
     writer = DecoderOnly(DecoderOnlyConfig(**SHAPE, layers=2, max_length=9), vocabulary_size=7)
-    back = trunk_brought(child.state_dict(), child, writer.eval())
+    back = trunk_transferred(child.state_dict(), child, writer.eval())
     assert {*back.left} == {"head.to_labels.weight", "head.to_labels.bias"}
-    again = trunk_brought(writer.state_dict(), writer, child)
+    again = trunk_transferred(writer.state_dict(), writer, child)
     child.load_state_dict(again.weights, strict=False)
     object.__setattr__(child.encoder.config, "causal", True)
     causal = child.encoded(ids).features

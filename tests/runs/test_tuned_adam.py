@@ -15,7 +15,7 @@ from headway.models import Transformer, TransformerConfig
 from headway.nn.encoder import Encoder, EncoderConfig
 from headway.operations.frozen import in_words, names_below, sizes_of_parts
 from headway.operations.time_budget import PlannedTraining
-from headway.runs.tuned_adam import TunedAdam, rate_shares, replan, tuned
+from headway.runs.tuned_adam import TunedAdam, described_tuning, rate_shares, replan
 
 IDS = torch.tensor([[4, 5, 6, 3], [5, 3, 0, 0], [8, 7, 7, 3]])
 TRAINING = PlannedTraining(max_steps=10)
@@ -68,7 +68,7 @@ def test_what_is_frozen_stays_to_the_bit_and_costs_neither_memory_nor_gradient(d
     assert {one.numel() for one in learned.adam.moments.values()} == {n_learned}
     own = dict(learned.eval_model.named_parameters())
     for name in still:
-        assert own[name].data_ptr() == learned.adam.still_masters[name].data_ptr()
+        assert own[name].data_ptr() == learned.adam.frozen_masters[name].data_ptr()
 
 
 def test_the_gradient_goes_no_further_down_than_what_learns():
@@ -85,7 +85,7 @@ def test_frozen_parts_wait_for_their_share_of_the_updates_and_learn_then():
     learned = Learned(replace(TRAINING, freeze=("encoder",), unfreeze_at=0.25))
     assert changed(learned.update(3)) == {"head.to_labels.weight", "head.to_labels.bias"}
     assert changed(learned.update(1)) == fresh().keys()
-    assert "all after update 3 of 10" in tuned(learned.model, learned.adam.training)
+    assert "all after update 3 of 10" in described_tuning(learned.model, learned.adam.training)
 
 
 def test_a_plan_that_moves_the_end_moves_the_time_of_waiting():

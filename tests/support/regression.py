@@ -14,7 +14,7 @@ from headway.core.run_folder import RunFolder
 from headway.core.trainer import Progress, Trainer
 from headway.core.training_interfaces import Batch, TaskState, Validation
 from headway.operations.time_budget import PlannedTraining
-from headway.runs import parent
+from headway.runs import fine_tuning
 
 SETTINGS = PlannedTraining(
     max_steps=12, checkpoint_every=3, log_every=2, warmup_steps=4, learning_rate=0.05,
@@ -109,7 +109,7 @@ def never() -> bool:
 
 def choose(trainer: Trainer[Regression]) -> str:
     """By the measure of the validations."""
-    choose = parent.choose if trainer.initial_steps else Trainer.choose
+    choose = fine_tuning.choose if trainer.initial_steps else Trainer.choose
     return choose(trainer, trainer.task.validate)
 
 

@@ -23,7 +23,7 @@ from headway.core.checkpoint import save_tensors
 from headway.core.errors import StoppedError
 from headway.core.trainer import Trainer
 from headway.demo import generate
-from headway.runs import parent as parent_of_runs
+from headway.runs import fine_tuning
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -233,7 +233,7 @@ def test_a_parent_that_changed_since_cannot_be_begun_with_again(
 ):
     parent = shutil.copytree(everyday_run, tmp_path / "parent")
     with monkeypatch.context() as patch:
-        patch.setattr(parent_of_runs, "start_from", stopped_at_once)
+        patch.setattr(fine_tuning, "start_from", stopped_at_once)
         assert tune(tmp_path / "run", parent, "--pairs", files[1]).status == 130
     weights = load_file(parent / "model.safetensors")
     save_tensors({name: 2 * w for name, w in weights.items()}, parent / "model.safetensors")

@@ -122,9 +122,9 @@ def _write(found: "list[Correction]", write: Callable[[str], object]) -> None:
 
 def _summary(found: "Review", old: Path, new: Path, out: Path | None) -> list[str]:
     """Counts in words, and what is next."""
-    from headway.translation.corrections import FATES
+    from headway.translation.corrections import UNIT_STATES
 
-    counts = ", ".join(f"{found.counts[fate]:,} {words}" for fate, words in FATES.items())
+    counts = ", ".join(f"{found.counts[state]:,} {words}" for state, words in UNIT_STATES.items())
     lines = [f"headway: {shown(old)} -> {shown(new)}: units {counts}"]
     if repeated := found.counts["corrected"] - len(found.corrections):
         lines.append(f"headway: {repeated:,} of the corrected ones say the same as another")

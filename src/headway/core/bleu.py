@@ -101,12 +101,11 @@ def bleu_statistics(
     references: Sequence[str],
     metric: BLEU | None = None,
     *,
-    more_references: Sequence[Sequence[str]] = (),
     target_language: str | None = None,
 ) -> SentenceStatistics:
     """Counts for BLEU: the usual one for the language, unless another `metric` is given."""
     metric = metric or BLEU(tokenize=bleu_tokenizer(target_language), force=True)
-    counts = sentence_counts(metric, hypotheses, [references, *more_references])
+    counts = sentence_counts(metric, hypotheses, [references])
     return SentenceStatistics(counts, bleu_formula, metric)
 
 

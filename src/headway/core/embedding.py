@@ -52,12 +52,12 @@ def project(
     return F.linear(features, weight.to(features.dtype), bias)
 
 
-def sinusoids(n_positions: int, d_model: int, first: int = 0) -> Float[Tensor, "positions d_model"]:
+def sinusoids(n_positions: int, d_model: int) -> Float[Tensor, "positions d_model"]:
     """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same (section 3.5).
 
     PE(pos + k) is the same rotation of PE(pos) for every pos: a fixed distance is a linear map.
     """
-    position = torch.arange(first, first + n_positions, dtype=torch.float64)[:, None]
+    position = torch.arange(n_positions, dtype=torch.float64)[:, None]
     column = torch.arange(0, d_model, 2, dtype=torch.float64)
     angle = position / 10000 ** (column / d_model)  # [positions, d_model / 2]
     table = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)

@@ -44,7 +44,7 @@ class StoppedError(HeadwayError):
 
 
 def refuse_below(settings: object, limits: Mapping[str, int | float], *, above: str = "") -> None:
-    """Raise ConfigError for a number that is smaller than makes sense; as `refuse_beyond`."""
+    """Raise ConfigError for a number below its limit; `above` is as in `refuse_beyond`."""
     for name, least in limits.items():
         if (value := getattr(settings, name)) < least:
             raise ConfigError(f"{above}{name} must be at least {least}; got {value}. Try {least}.")

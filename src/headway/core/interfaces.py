@@ -18,8 +18,8 @@ class Step(NamedTuple):
     """One decoding step for every row."""
 
     logits: Float[Tensor, "rows vocabulary"]
-    """Log-probabilities of the next token, in float32, but for a constant in each row. They are
-    the caller's, who may write into them."""
+    """Unnormalized log-probabilities of the next token, in float32: any constant may be added to a
+    row. They are the caller's, who may write into them."""
     state: Any
     """The `State` after the token that was fed."""
     attention: Float[Tensor, "rows source"] | None

@@ -132,5 +132,5 @@ class Stack(nn.ModuleList):
 
 def alignment_layer(n_layers: int) -> int:
     """The decoder layer whose cross-attention says which source word a token stands for: the one
-    before the last (Garg et al. 2019, section 3.1), but the first only where it is alone."""
+    before the last (Garg et al. 2019, section 3.1); never the first, unless it is the only one."""
     return max(n_layers - 2, min(1, n_layers - 1))

@@ -39,8 +39,8 @@ def projected_label_smoothed(
 
     Positions whose target is padding do not count. The logits of `chunk` tokens at a time are
     turned into their gradient at once: little memory is needed; 0 takes as many as suit a CPU's
-    cache, or a GPU. `one_shape` computes padding too, as zeros, and takes no loss for more than 69
-    nats: then the size of no tensor depends on the numbers in another.
+    cache, or a GPU. `one_shape` computes padding too, as zeros, and caps a token's loss at 69 nats:
+    then the size of no tensor depends on the numbers in another.
     """
     fitting = LOGITS_AT_ONCE // len(output_weight)
     chunk = chunk or (2048 if features.is_cuda else min(max(fitting, 128), 2048))

@@ -25,12 +25,12 @@ class FlatAdam:
     ) -> None:
         exact = exact_parameters(model, dtype)
         parameters = dict(model.named_parameters())
-        self.still = {name: p for name, p in parameters.items() if not p.requires_grad}
-        self.still_masters = {name: p.detach().float() for name, p in self.still.items()}
-        for parameter in self.still.values():
+        self.frozen = {name: p for name, p in parameters.items() if not p.requires_grad}
+        self.frozen_masters = {name: p.detach().float() for name, p in self.frozen.items()}
+        for parameter in self.frozen.values():
             if parameter not in exact:
                 parameter.data = parameter.detach().to(dtype)
-        dense = [item for item in parameters.items() if item[0] not in self.still]
+        dense = [item for item in parameters.items() if item[0] not in self.frozen]
         self.buffers = persistent_buffers(model)
         dense.sort(key=lambda item: item[1] in exact)  # what is rounded comes first
         self.shapes = {name: parameter.shape for name, parameter in dense}
@@ -86,7 +86,7 @@ class FlatAdam:
 
     def finite(self) -> bool:
         """Whether the weights, and Adam's moments, are finite: an infinite one holds its weight."""
-        all_ = [self.masters, *self.moments.values(), *self.still_masters.values()]
+        all_ = [self.masters, *self.moments.values(), *self.frozen_masters.values()]
         return all(bool(x.sum().isfinite() or x.isfinite().all()) for x in all_)  # a sum is quick
 
     def by_name(self, flat: Tensor) -> dict[str, Tensor]:
@@ -97,7 +97,7 @@ class FlatAdam:
 
     def weights(self) -> dict[str, Tensor]:
         """All that makes the model what it is, by name: float32 weights and buffers (views)."""
-        return self.by_name(self.masters) | self.still_masters | self.buffers
+        return self.by_name(self.masters) | self.frozen_masters | self.buffers
 
     def state_dict(self) -> dict[str, Tensor]:
         """Adam's two moments by name, and its step count: with the weights, all there is."""
@@ -114,9 +114,13 @@ class FlatAdam:
     def take(self, weights: Mapping[str, Tensor]) -> None:
         """Begin with these weights; raises RunError when they are another model's."""
         copy_weights(weights, self.weights())
+        self.round()
+
+    def round(self) -> None:
+        """Have the model compute with what the masters are now."""
         self.rounded.copy_(self.masters[: self.n_rounded])
-        for name, parameter in self.still.items():
-            parameter.data.copy_(self.still_masters[name])
+        for name, parameter in self.frozen.items():
+            parameter.data.copy_(self.frozen_masters[name])
 
 
 def exact_parameters(model: nn.Module, dtype: torch.dtype) -> set[nn.Parameter]:

@@ -54,11 +54,10 @@ def in_turn(work: Work, batches: Sequence[Batch]) -> Iterable[tuple[int, list[li
 def like_lengths(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
     """Indices in batches, longest first, each of at most `batch_tokens` tokens with padding."""
     order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
-    batches = []
-    while order:
-        n_rows = max(1, batch_tokens // lengths[order[0]])
-        batches.append(order[:n_rows])
-        order = order[n_rows:]
+    batches, end = [], 0
+    while end < len(order):
+        begin, end = end, end + max(1, batch_tokens // lengths[order[end]])
+        batches.append(order[begin:end])
     return batches
 
 

@@ -16,7 +16,6 @@ from headway.core.bleu import (
     SentenceStatistics,
     bleu_formula,
     bleu_tokenizer,
-    check_pairs,
 )
 from headway.core.errors import DataError
 from headway.core.lines import MAX_LINE_BYTES, read_lines
@@ -122,8 +121,6 @@ def measure(
     sentences, times that of metrics. Raises `DataError` for unequal numbers of sentences, or none.
     """
     sets = [references, *more_references]
-    for lines in sets:
-        check_pairs(hypotheses, lines)
     name = tokenize or bleu_tokenizer(target_language)
     metric = bleu_metric(name, target_language=target_language, lowercase=lowercase)
     chrf = CHRF(lowercase=lowercase)

@@ -14,7 +14,6 @@ from headway.core.bleu import (
     UNSPACED,
     SentenceStatistics,
     bleu_formula,
-    check_pairs,
 )
 from headway.languages.codes import base
 from headway.metrics.corpus_scores import (
@@ -118,8 +117,6 @@ def score_card(
     counted. Raises `DataError` for unequal numbers of sentences, or none.
     """
     sets = [references, *more_references]
-    for lines in sets:
-        check_pairs(hypotheses, lines)
 
     def row(counts: SentenceStatistics, name: str, metric: str, compares_to: str) -> CardRow:
         score = with_interval(counts, n_bootstrap, seed)

@@ -152,7 +152,7 @@ def _log(folder: RunFolder) -> Iterator[FileState]:
 
 
 _COPIED = (*CONSTANT, CHECKS, "precision.json", "README.md", CONFIG)
-"""The last is where it is that there is a run."""
+"""config.toml comes last: only with it is the folder a run."""
 
 
 def save_copy(run: Path | None, model: nn.Module, out: Path) -> Path:

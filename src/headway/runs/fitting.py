@@ -108,7 +108,7 @@ def fit(run: Run, build_trainer: Callable[[Run], Trainer[Any]]) -> Settings:
     `build_trainer` gives one to measure the speed with."""
     training = usual(run.settings.training)
     if run.runtime.device.type == "cuda":
-        training = import_module("headway.runs.packed_rows").fit_rows(run, training)
+        training = import_module("headway.runs.on_gpu").fit_rows(run, training)
     if training.budget or not (training.max_steps and training.checkpoint_every):
         training = fit_length(replace(run, settings=with_training(run, training)), build_trainer)
     if run.preset and training.within_s and padded_tokens(training) < FEW:

@@ -4,6 +4,7 @@ The other way to learn is to count, as n-gram models do: see `headway.runs.task_
 """
 
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -19,7 +20,7 @@ from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Callback, Reporter
 from headway.operations.recovery import bring_up_to_date, put_right
 from headway.operations.time_budget import TIME_BUDGET, PlannedTraining
-from headway.runs import fitting, initial_embedding, parent, short_budgets
+from headway.runs import fine_tuning, fitting, initial_embedding, short_budgets
 from headway.runs.console import ConsoleReporter, stop_on_signal
 from headway.runs.decayed_adam import other_optimizer
 from headway.runs.settings import Settings
@@ -36,7 +37,7 @@ def fit(run: Run) -> Settings:
     if training.init_embedding:
         beginning(training).fit(run)
     if training.in_parts or training.init_from:
-        run.settings = parent.fit(run, drawn(run))
+        run.settings = fine_tuning.fit(run, drawn(run))
     if run.settings.runtime.engine == "native":  # refused, if so, before anything is written
         build_trainer(run, ValidationLines(run.say))
     return fitting.fit(run, lambda rehearsed: build_trainer(rehearsed, ValidationLines(run.say)))
@@ -59,12 +60,12 @@ def learn(run: Run, resume: bool) -> Learned:
             )
     if training.closing_s > 10:  # seconds without a word
         run.say(f"chooses the weights, and measures them: about {clock(training.closing_s)}")
-    measure = run.spec.rank(run)
-    chosen = parent.choose(trainer, measure) if trainer.initial_steps else trainer.choose(measure)
+    choose = partial(fine_tuning.choose, trainer) if trainer.initial_steps else trainer.choose
+    chosen = choose(run.spec.rank(run))
     run.say(f"the model is {chosen}")
     load_weights(trainer.eval_model, load_tensors(run.folder.model))
     if training.init_from:
-        parent.say_what_it_brought(run, chosen)
+        fine_tuning.say_what_it_brought(run, chosen)
     with torch.inference_mode():
         # Stored with the mark that the run is finished; killed before, it chooses again, alike.
         now: Any = trainer.settings
@@ -88,7 +89,7 @@ def begin(run: Run) -> None:
     """What comes before the first update: frozen parts are told, a parent's weights taken."""
     training = run.settings.training
     if training.in_parts or training.init_from:
-        parent.begin(run)
+        fine_tuning.begin(run)
     if training.init_embedding and not run.trainer.progress.step:
         beginning(training).begin_with(run)
 
@@ -109,7 +110,7 @@ def build_trainer(run: Run, reporter: Reporter) -> Trainer[Any]:
     model = drawn(run)
     eval_model = twin(model) if settings.in_parts else drawn(run)
     if settings.compile or run.runtime.device.type == "cuda":
-        import_module("headway.runs.on_gpu").make_busy(run, model, task)
+        import_module("headway.runs.on_gpu").speed_up(run, model, task)
     if run.settings.runtime.engine != "torch":
         from headway.runs.native_training import learn_natively  # with all that compiles
 

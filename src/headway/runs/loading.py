@@ -29,8 +29,8 @@ class Undrawn(TorchFunctionMode):
     """While it is open, first weights are not drawn: others will be loaded, or none is needed. On
     the meta device torch would load its compiler to draw them, for a second.
 
-    Raises RunError, of `refusal`, for what takes more than `most` calls of torch: layers without
-    end.
+    Raises RunError with the message `refusal` once torch was called more than `most` times: layers
+    without end.
     """
 
     def __init__(self, most: int = sys.maxsize, refusal: str = "") -> None:

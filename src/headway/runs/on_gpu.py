@@ -1,4 +1,8 @@
-"""What the processors beside a GPU do better: the search of small translators.
+"""What is done otherwise on a GPU: batches of one shape, and the search of small translators by the
+processors beside it.
+
+Batches get one shape where they can have one: what learns from them is recorded there once, and
+replayed (`headway.operations.captured`).
 
 A step of search is some hundred products of microseconds, which torch asks a GPU for one by one: a
 sentence alone takes it half as long with 2.6 million parameters as with 63 million. The compiled
@@ -7,6 +11,7 @@ engine's time grows with the parameters, and falls with every core.
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -19,6 +24,7 @@ from headway.engine.building import engine_library
 from headway.engine.compiling import NoEngineError
 from headway.engine.engine import unsupported
 from headway.operations.acceleration import accelerate
+from headway.operations.time_budget import PlannedTraining
 from headway.runs.loading import LoadedRun
 from headway.runs.task_spec import Run
 
@@ -28,12 +34,26 @@ docs/results.md)."""
 PROCESSORS = torch.device("cpu")
 
 
-def make_busy(run: Run, model: nn.Module, task: Any) -> None:
-    """Whatever makes the updates of a training quicker, and its validations."""
+def fit_rows(run: Run, training: PlannedTraining) -> PlannedTraining:
+    """Rows of pairs side by side, where the task can and nobody chose; not for a model of which
+    parts learn apart, or that was another run's."""
+    chosen = "pack_length" in run.given.get("training", {})
+    if chosen or training.in_parts or training.init_from or not run.spec.row_length:
+        return training
+    length = run.spec.row_length(run.settings, run.data)
+    if not 0 < length <= training.batch_tokens:
+        return training
+    run.say(f"pairs stand side by side in rows of {length} tokens: batches of one shape, which a "
+            "GPU learns from fastest; --training.pack-length 0 is without")  # fmt: skip
+    return replace(training, pack_length=length)  # type: ignore[call-arg]
+
+
+def speed_up(run: Run, model: nn.Module, task: Any) -> None:
+    """Make the updates of a training quicker, and its validations."""
     accelerate(model, task, run.settings.training)
     on_gpu = run.runtime.device.type == "cuda"
     by_engine = hasattr(task, "decode") and run.settings.runtime.engine != "torch"
-    if on_gpu and by_engine and small(model) and compiled():  # now, not in the first validation
+    if on_gpu and by_engine and faster_on_cpu(model) and compiled():  # not in the first validation
         task.decode = SearchBeside(task.decode)
 
 
@@ -46,10 +66,10 @@ def beside(opened: LoadedRun) -> LoadedRun:
 
 def searched_beside(model: Any) -> bool:
     """Whether the compiled engine searches with it, and is quicker than a GPU."""
-    return small(model) and compiled() and not unsupported(model, PROCESSORS)
+    return faster_on_cpu(model) and compiled() and not unsupported(model, PROCESSORS)
 
 
-def small(model: nn.Module) -> bool:
+def faster_on_cpu(model: nn.Module) -> bool:
     """Whether the processors are quicker than a GPU."""
     return sum(one.numel() for one in model.parameters()) <= PER_CORE * available_cores()
 

@@ -18,7 +18,7 @@ PAIRS = "pairs"
 SMALLER = 2
 """By this a preset's batches are divided."""
 GOOD_PASSES, GOOD_SEEN = 10, 10_000_000
-"""What is recommended in the stead of what teaches nothing."""
+"""What is recommended instead of a budget that teaches nothing."""
 LEAST_BEGUN = 200_000
 """Units after which a model that begins at the pairs is of use."""
 

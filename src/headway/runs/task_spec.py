@@ -182,7 +182,7 @@ def validated(task: Any, model: "nn.Module") -> "Validation":
 
 
 def by_validation(run: Run) -> Callable[["nn.Module"], "Validation"]:
-    """As the checkpoints were."""
+    """Weights ranked by the same validation as the checkpoints."""
     return lambda model: validated(run.trainer.task, model)
 
 

@@ -15,7 +15,7 @@ from headway.core.optimizer import persistent_buffers
 from headway.operations.frozen import all_parameters, names_below, places_of, prefixes, trunk_of
 
 
-class Brought(NamedTuple):
+class Transferred(NamedTuple):
     """Another run's weights under the names of a new model."""
 
     weights: dict[str, Tensor]
@@ -38,52 +38,58 @@ def common_names(model: nn.Module, places: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def meeting(model: Any, other: Any) -> tuple[Mapping[str, str], Mapping[str, str]]:
+def shared_parts(model: Any, other: Any) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Where in two models, or classes, are the parts that one can give the other: what writes, or
     where one does not, what reads."""
     writers = getattr(model, "writer", None), getattr(other, "writer", None)
     return writers if all(writers) else (trunk_of(model), trunk_of(other))  # type: ignore[return-value]
 
 
-def tops(places: Mapping[str, str]) -> set[str]:
+def top_level_names(places: Mapping[str, str]) -> set[str]:
     """The first names of some places."""
     return {place.partition(".")[0] for place in places.values()}
 
 
-def trunk_brought(weights: Mapping[str, Tensor], other: nn.Module, model: nn.Module) -> Brought:
+def trunk_transferred(
+    weights: Mapping[str, Tensor], other: nn.Module, model: nn.Module
+) -> Transferred:
     """The trunk of another task's model, under the names of the new one.
 
     What only two such trunks have, and call alike, comes over as well.
     """
-    own, others = meeting(model, other)
+    own, others = shared_parts(model, other)
     names, known = common_names(model, own), common_names(other, others)
     renamed = {known[common]: names[common] for common in known if common in names}
     mine = {name for name, _ in all_parameters(model)} | {*persistent_buffers(model)}
-    shared = tops(own) & tops(others)
+    shared = top_level_names(own) & top_level_names(others)
     for name in weights:
         if name in mine and name.partition(".")[0] in shared and name not in renamed.values():
             renamed.setdefault(name, name)
     found = {renamed[name]: tensor for name, tensor in weights.items() if name in renamed}
-    return Brought(found, {name: weights[name] for name in weights.keys() - renamed}, [*weights])
+    return Transferred(
+        found, {name: weights[name] for name in weights.keys() - renamed}, [*weights]
+    )
 
 
-def same_task_brought(
+def same_task_transferred(
     weights: Mapping[str, Tensor],
     fresh: Mapping[str, Tensor],
     model: nn.Module,
     *,
     relabelled: bool,
-) -> Brought:
+) -> Transferred:
     """A run of the same task: all of its weights, but for what stands on the trunk where that has
     another shape, or is about other labels (`relabelled`)."""
-    first = tops(trunk_of(model))
+    first = top_level_names(trunk_of(model))
     left = {
         name: tensor
         for name, tensor in weights.items()
         if first and name.partition(".")[0] not in first
         and (relabelled or (name in fresh and fresh[name].shape != tensor.shape))
     }  # fmt: skip
-    return Brought({name: weights[name] for name in weights if name not in left}, left, [*weights])
+    return Transferred(
+        {name: weights[name] for name in weights if name not in left}, left, [*weights]
+    )
 
 
 class InitialWeights(NamedTuple):
@@ -125,7 +131,7 @@ def whole_parts(names: Sequence[str], all_: Iterable[str]) -> list[str]:
 
 def beginning(
     fresh: Mapping[str, Tensor],
-    brought: Brought,
+    transferred: Transferred,
     reinit: Sequence[str],
     model: nn.Module,
 ) -> InitialWeights:
@@ -137,7 +143,7 @@ def beginning(
         ConfigError: `reinit` names no part of the model.
         RunError: a weight has another shape there, or none is there at all.
     """
-    parent, aliases = brought.weights, dict(all_parameters(model))
+    parent, aliases = transferred.weights, dict(all_parameters(model))
     own = {id(parameter): name for name, parameter in model.named_parameters()}
     chosen = names_below(reinit, model, option="--reinit")
     anew = {own[id(aliases[name])] for name in chosen}
@@ -160,4 +166,4 @@ def beginning(
     weights = {name: parent[name] if name in taken else fresh[name] for name in fresh}
     drawn = [name for name in fresh if name not in taken]
     unused = {name: tensor for name, tensor in parent.items() if name not in fresh}
-    return InitialWeights(weights, taken, drawn, unused | brought.left, brought.origin)
+    return InitialWeights(weights, taken, drawn, unused | transferred.left, transferred.origin)

@@ -46,8 +46,8 @@ class TunedAdam(FlatAdam):
         super().__init__(model, dtype, betas=betas, epsilon=epsilon)
         self.own = own = dict(eval_model.named_parameters())
         matrices = {f"{name}.weight" for name in self.adapted}
-        for name in self.still_masters.keys() - matrices:
-            own[name].data = self.still_masters[name]
+        for name in self.frozen_masters.keys() - matrices:
+            own[name].data = self.frozen_masters[name]
         for name in matrices:
             own[name].data = torch.empty_like(own[name])  # written when adapters are laid in
         self.merged = {name: own[f"{name}.weight"].data for name in self.adapted}
@@ -112,7 +112,7 @@ class TunedAdam(FlatAdam):
         learned = super().weights()
         for name in self.adapted:
             del learned[f"{name}.{lora.DOWN}"], learned[f"{name}.{lora.UP}"]
-        for name, held in self.still_masters.items():
+        for name, held in self.frozen_masters.items():
             found = weights.get(name)
             if found is not None and (found.shape, found.dtype) == (held.shape, held.dtype):
                 self.stay_as(name, learned.pop(name), found)
@@ -126,16 +126,10 @@ class TunedAdam(FlatAdam):
         if found.device != held.device:
             held.copy_(found)
             return
-        self.still_masters[name] = found
-        self.still[name].data = found.to(self.still[name].dtype)
+        self.frozen_masters[name] = found
+        self.frozen[name].data = found.to(self.frozen[name].dtype)
         if self.own[name].data_ptr() == held.data_ptr():
             self.own[name].data = found
-
-    def round(self) -> None:
-        """Have the model compute with what the masters are now."""
-        self.rounded.copy_(self.masters.data[: self.n_rounded])
-        for name, parameter in self.still.items():
-            parameter.data.copy_(self.still_masters[name])
 
 
 def give_back_memory() -> None:
@@ -223,7 +217,7 @@ UNFREEZE = Callback(on_validation=replan, load_state_dict=replan)
 """For a training whose parts stay for a share of its updates."""
 
 
-def tuned(model: nn.Module, training: PlannedTraining) -> str:
+def described_tuning(model: nn.Module, training: PlannedTraining) -> str:
     """What learns and what stays, in words."""
     parts = list(training.freeze)
     if training.lora_rank:

@@ -22,7 +22,7 @@ from headway.core.run_folder import RunFolder
 from headway.exchange import curves
 from headway.exchange.curves import Log, thinned
 from headway.operations.shipped import open_folder
-from headway.runs.parent import line_of
+from headway.runs.parent import ancestors
 from headway.runs.task_spec import Say
 from headway.study.cost_table import of_words
 from headway.study.operation_counting import parts_of
@@ -129,7 +129,7 @@ def trained_with(run: Path, files: Collection[Path]) -> list[str]:
     found = dict[Path, str]()
     with suppress(OSError, RunError):  # others say so, where it matters
         sums = {file: file.is_file() and checksum(file) for file in files}
-        for n, (folder, record) in enumerate(line_of(open_folder(run))):
+        for n, (folder, record) in enumerate(ancestors(open_folder(run))):
             stored, who = record["sha256"], f"{folder.path}, which {run} began with," if n else run
             for file, sum_ in sums.items():
                 if str(file.absolute()) in stored or sum_ in stored.values():

@@ -42,10 +42,10 @@ class Review:
     corrections: list[Correction] = field(default_factory=list)
     """Each once, in the order of the new file."""
     counts: Counter[str] = field(default_factory=Counter)
-    """Units by what became of them: the keys of `FATES`."""
+    """Units by what became of them: the keys of `UNIT_STATES`."""
 
 
-FATES = {
+UNIT_STATES = {
     "corrected": "corrected",
     "unchanged": "as they were",
     "new": "new, or translated for the first time",
@@ -75,9 +75,9 @@ def review(old: Path, new: Path, languages: Languages) -> Review:
     seen: set[tuple[str, str]] = set()
     for place, unit in enumerate(after):
         earlier = before[both[place]].target if place in both else ""
-        fate = _fate(unit, earlier)
-        found.counts[fate] += 1
-        if fate == "corrected" and (unit.source, unit.target) not in seen:
+        state = _state(unit, earlier)
+        found.counts[state] += 1
+        if state == "corrected" and (unit.source, unit.target) not in seen:
             seen.add((unit.source, unit.target))
             found.corrections.append(Correction(unit.source, unit.target, earlier))
     found.counts["removed"] = len(before) - len(both)
@@ -95,7 +95,7 @@ def together(reviews: Iterable[Review]) -> Review:
     return found
 
 
-def _fate(unit: Version, earlier: str) -> str:
+def _state(unit: Version, earlier: str) -> str:
     if not unit.done:
         return "waiting"
     if not earlier:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics.chrf import CHRF
 
-from headway.metrics.pairwise_chrf import pairwise_chrf
+from headway.translation.minimum_bayes_risk import pairwise_chrf
 
 TEXTS = [
     "Ein Mann fährt Fahrrad.", "Ein Mann fährt ein Fahrrad .", "Zwei  Hunde\tlaufen", "Hund", "",
