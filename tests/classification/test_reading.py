@@ -13,6 +13,7 @@ from headway.classification.reading import (
     labels_of,
     read_labelled,
     refuse_unknown,
+    say_contradictions,
 )
 from headway.core.errors import ConfigError, DataError
 from headway.labelling.data import held_out
@@ -148,6 +149,23 @@ def test_one_label_alone_and_texts_for_labels_are_refused(tmp_path):
         labels_of(rows(tmp_path, *(f"a long text {n}\tgood" for n in range(30))), print)
     with pytest.raises(DataError, match="two labels or more; all 3 texts are ''"):
         labels_of([LabelledText("x", (), "line")] * 3, print)
+
+
+def test_a_line_of_names_is_no_text_and_empty_texts_are_told_at_once(tmp_path):
+    with pytest.raises(DataError, match=r"line 1 .* --label-column Label --text-column Text, or"):
+        rows(tmp_path, "Label\tText", "a\tx")
+    assert len(rows(tmp_path, "a\tx", "label\ttext")) == 2, "only the first line"
+    with pytest.raises(DataError, match=r"has words; line 2 of .* and 1 more have none\."):
+        rows(tmp_path, "a\tx", "b\t ", "a\ty", "b\t")
+
+
+def test_one_text_with_several_labels_is_said(tmp_path):
+    said = list[str]()
+    say_contradictions(rows(tmp_path, "no\tx", "yes\tx", "yes\ty", "yes\ty"), said.append)
+    assert len(said) == 1
+    assert "1 texts stand there with different labels, the first is 'x': no and yes" in said[0]
+    say_contradictions(rows(tmp_path, "a|b\tx", "b|a\tx", "a\ty"), said.append)
+    assert len(said) == 1
 
 
 def test_a_label_that_was_not_learned_is_refused_with_its_line(tmp_path):

@@ -11,7 +11,7 @@ from labelled import labelled
 
 from headway.classification.spec import SPEC as CLASSIFICATION
 from headway.images.spec import SPEC as IMAGES
-from headway.labelling.data import held_out
+from headway.labelling.data import FEW, held_out
 from headway.runs.settings import Settings
 from headway.tagging.spec import SPEC as TAGGING
 
@@ -24,6 +24,23 @@ def test_of_what_is_there_several_times_none_is_held_out():
     assert {text for _, text in valid}.isdisjoint(text for _, text in train)
     _, drawn_of_all = held_out(rows, 1, "texts", range(240))
     assert valid == [row for row in drawn_of_all if Counter(inputs)[row[1]] == 1] != drawn_of_all
+
+
+@pytest.mark.parametrize("copies", [4, 12])
+def test_where_most_come_again_inputs_are_held_out_with_all_their_rows(copies):
+    inputs = [f"text {n % 60}" for n in range(60 * copies)]
+    kinds = [n % 60 % 3 for n in range(60 * copies)]
+    _, valid = held_out(inputs, 1, "texts", inputs, kinds)
+    assert {*Counter(valid).values()} == {copies}
+    assert len(valid) == pytest.approx(6 * copies, rel=0.2)
+    few = ["hello"] * 100 + ["bye"] * 100 + [f"text {n}" for n in range(12)]
+    train, valid = held_out(few, 1, "texts", few, [one[0] for one in few])
+    assert {*train} >= {"hello", "bye"}
+    assert {*train}.isdisjoint(valid)
+    assert valid
+    one_text_a_kind = [f"label {n}" for n in range(4)] * 20
+    train, valid = held_out(one_text_a_kind, 1, "texts", one_text_a_kind, one_text_a_kind)
+    assert {*train} == {*one_text_a_kind}, "each is learned"
 
 
 def written_texts(folder):
@@ -61,7 +78,8 @@ def test_what_is_validated_on_is_not_learned_from(spec, written, tmp_path):
     train, valid = ({one.input.tobytes() for one in some} for some in (data.train, data.valid))
     assert valid
     assert not train & valid
-    assert not any("WARNING" in line for line in said)
+    assert not any("to learn from as well" in line for line in said)
+    assert any("WARNING: validated on" in line for line in said) == (len(data.valid) < FEW)
 
 
 def test_what_is_learned_from_and_validated_on_is_said(tmp_path):

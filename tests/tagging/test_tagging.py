@@ -63,10 +63,11 @@ def chinese(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
-def test_sentences_that_are_held_out_beside_their_like_are_said(tmp_path):
+def test_of_sentences_that_all_come_twice_none_is_held_out_beside_its_like(tmp_path):
     corpus = write_tagged(tmp_path / "train.conll", sentences(30) * 2, "BIOES")
     said = train(tmp_path / "run", corpus, steps=2).err
-    assert "sentences to validate on are among those to learn from as well" in said
+    assert "6 of 60 sentences are held out" in said
+    assert "to learn from as well" not in said
 
 
 def test_a_type_that_is_validated_on_alone_is_said(tmp_path):

@@ -23,6 +23,10 @@ from headway.runs.task_spec import Say
 SEVERAL = "|"
 RARE = 20
 """A label is rare where the most frequent one has over so many times its texts."""
+_NAMES_OF_COLUMNS = frozenset(
+    "label labels class category topic intent sentiment target text texts sentence question review "
+    "query title content utterance".split()
+) | {"标签", "类别", "文本", "内容", "标题", "问题"}
 _NOT_TEXTS = 0.5
 """Where more than this share of many texts has a label of its own, labels and texts are swapped."""
 
@@ -55,15 +59,20 @@ def read_labelled(paths: Sequence[Path], how: ClassifiedFiles) -> list[LabelledT
     """
     found = list[LabelledText]()
     for path in paths:
-        before = len(found)
+        before, empty = len(found), list[str]()
         for place, labels, text in _in_columns(path, how, labelled=True) or _of_lines(path):
             if not text.strip():
-                raise DataError(f"a text has words; {place} has none. Leave that line out.")
+                empty.append(place)
+                continue
             names = labels if isinstance(labels, list) else labels.split(SEVERAL)
             kept = tuple(dict.fromkeys(name.strip() for name in names))
             if "" in kept:
                 raise DataError(f"a label has letters; {place} has an empty one. Name it.")
             found.append(LabelledText(text, kept, place))
+        if empty:
+            n_more = len(empty) - 1
+            which = f"{empty[0]} and {n_more:,} more have" if n_more else f"{empty[0]} has"
+            raise DataError(f"a text has words; {which} none. Leave that out.")
         if len(found) == before:
             raise DataError(f"a file of labelled texts has some; {shown(path)} has blank lines.")
     return found
@@ -111,6 +120,13 @@ def _of_lines(path: Path) -> Iterator[tuple[str, str, str]]:
             raise DataError(
                 f"a line is label TAB text; {place} has no tab: {line[:60]!r}. Put one between "
                 "them; .csv and .jsonl are read by their names."
+            )
+        names = {label.strip().lower(), text.strip().lower()}
+        if place.startswith("line 1 ") and names <= _NAMES_OF_COLUMNS:
+            raise DataError(
+                f"a line is label TAB text; {place} is the names of columns: {line[:60]!r}. Name "
+                f"them: --label-column {label.strip()} --text-column {text.strip()}, or "
+                "the other way round."
             )
         yield place, label, text
 
@@ -197,7 +213,7 @@ def labels_of(rows: Sequence[LabelledText], say: Say) -> tuple[str, ...]:
         raise DataError(
             f"labels come again and again; {alone:,} of {len(rows):,} texts have one of their own, "
             f"such as {next(name for name, n in counts.items() if n == 1)[:60]!r}. A line is label "
-            "TAB text: swap the two."
+            "TAB text: swap the two, or give each label more texts."
         )
     most = counts.most_common()
     say(
@@ -212,6 +228,19 @@ def labels_of(rows: Sequence[LabelledText], say: Say) -> tuple[str, ...]:
             "and at each label (headway evaluate), not at accuracy; more texts of rare labels help."
         )
     return tuple(sorted(counts))
+
+
+def say_contradictions(rows: Sequence[LabelledText], say: Say) -> None:
+    """How many texts are there with other labels as well: no model can tell them apart."""
+    labels: dict[str, set[tuple[str, ...]]] = {}
+    for row in rows:
+        labels.setdefault(row.text, set()).add(tuple(sorted(row.labels)))
+    if several := [text for text, found in labels.items() if len(found) > 1]:
+        some = " and ".join(sorted(", ".join(one) for one in labels[several[0]])[:3])
+        say(
+            f"WARNING: {len(several):,} texts stand there with different labels, the first is "
+            f"{several[0][:60]!r}: {some}. No model tells these apart: keep the right ones"
+        )
 
 
 def refuse_unknown(rows: Sequence[LabelledText], labels: Sequence[str], what: str) -> None:

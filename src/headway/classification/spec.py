@@ -13,6 +13,7 @@ from headway.classification.reading import (
     labels_of,
     read_labelled,
     refuse_unknown,
+    say_contradictions,
 )
 from headway.core.config import Sections
 from headway.core.errors import command
@@ -21,6 +22,7 @@ from headway.labelling.data import (
     LabelledData,
     checksums_of,
     held_out,
+    say_few,
     say_repeated,
     say_unknown,
     tokens_of,
@@ -49,6 +51,7 @@ def read(settings: Settings, known: Any, say: Say) -> LabelledData:
     files, seed = settings.data, settings.runtime.seed
     rows, valid = read_labelled(files.corpus, files), read_labelled(files.valid_corpus, files)
     labels = labels_of(rows, say)
+    say_contradictions(rows, say)
     if valid:
         refuse_unknown(valid, labels, "texts to validate on")
     else:
@@ -57,6 +60,7 @@ def read(settings: Settings, known: Any, say: Say) -> LabelledData:
         say(f"{len(valid):,} of {len(rows) + len(valid):,} texts are held out to validate on")
     texts = [row.text for row in rows]
     say_repeated("texts", say, texts, [row.text for row in valid])
+    say_few(len(valid), "texts", say)
     tokens, facts = getattr(known, "tokens", known), getattr(known, "facts", {})
     if known is None:
         text = whole_words(settings.text, texts, say)

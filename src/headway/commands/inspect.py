@@ -72,8 +72,8 @@ def inspect(
 ) -> None:
     """See a run think: one text going through its model, every number of it, as one HTML page.
 
-    The page is one file that loads nothing and opens from a disk, in English and Chinese. Layers
-    and heads are counted from 0, as everywhere.
+    The page is one file that loads nothing and opens from a disk, in English and Chinese (of what
+    labels, or fills in, in English). Layers and heads are counted from 0, as everywhere.
 
     Parameters
     ----------

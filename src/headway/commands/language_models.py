@@ -146,7 +146,8 @@ def predict(
     top
         How many of the likeliest; 0 for all.
     json
-        Print one JSON object: {"predictions": [{"text", ..}]}. Of a language model, asked of one
+        Print one JSON object: {"predictions": [{"text", ..}]}; of pictures {"picture", ..}. Of a
+        language model, asked of one
         text, {"next": [{"token", "prob"}]}; of word vectors "next" is "words".
     """
     if top < 0:

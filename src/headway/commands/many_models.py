@@ -13,6 +13,7 @@ from headway.core.errors import ConfigError, DataError
 from headway.core.run_folder import RunFolder
 from headway.filling.steps import Ready
 from headway.operations.shipped import DEMO
+from headway.tasks import brought_by_run
 
 if TYPE_CHECKING:
     from headway.translator import Translator
@@ -29,7 +30,7 @@ def of_many(
     """
     others, files = leading_runs(named)
     if not told.keep_going:
-        refuse_misspelt(files)
+        refuse_misspelt(files, run)
     if told.mbr is not None and told.n_best is not None:
         raise ConfigError(
             f"--mbr tells one translation, of {told.mbr} candidates; got --n-best {told.n_best} as "
@@ -56,9 +57,11 @@ def _is_shipped(name: str) -> bool:
     return Path(name) == DEMO and not Path(name).exists()
 
 
-def refuse_misspelt(names: Sequence[str]) -> None:
-    """Raise DataError where the first of some names is no file, and by its look none was meant."""
+def refuse_misspelt(names: Sequence[str], run: Path) -> None:
+    """Raise DataError where the first of some names is no file, and by its look none was meant;
+    before that RunError where the run does not translate."""
     if names and not (Path(names[0]).exists() or Path(names[0]).suffix or has_magic(names[0])):
+        brought_by_run(run, "translate")
         raise DataError(
             f"no such file: {names[0]}, nor is it the folder of another run, which may follow the "
             "first. Check the name and the folder."

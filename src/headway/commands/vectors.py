@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from headway.vectors.word_vectors import Neighbour, WordVectors
 
 NOTHING_TOLD = UsesOptions()
+ALIKE = 0.9
+"""A cosine of words that are hardly told apart, where all that are shown have more."""
 
 
 def opened(place: Path) -> "WordVectors":
@@ -136,6 +138,11 @@ def _print(vectors: "WordVectors", found: "list[Neighbour] | float", json: bool)
         return
     say(f"headway: {by_chance}")
     if isinstance(found, list):
+        if found and found[-1].cosine > ALIKE and found[-1].cosine > by_chance.largest:
+            say(
+                f"headway: all of these are as near as {found[-1].cosine:.2f}: vectors that have "
+                "learned too little are. Train with more --training.epochs, or a longer --budget"
+            )
         print("\n".join(f"{cosine:.4f}\t{word.translate(CONTROLS)}" for word, cosine in found))
     else:
         print(f"{found:.4f}")

@@ -53,7 +53,10 @@ class PictureClassifier(OpenedLabeller):
         """The likeliest classes, in words and for JSON."""
         likeliest = self.likeliest(probs, top)
         shown = "\t".join(f"{one['label']} {one['prob']:.4f}" for one in likeliest)
-        return Answer(f"{shown}\t{name}", {"picture": name, "labels": likeliest})
+        return Answer(
+            f"{shown}\t{name}",
+            {"picture": name, "label": likeliest[0]["label"], "labels": likeliest},
+        )
 
 
 def evaluated(run: Path, files: Sequence[Path]) -> LabelScores:

@@ -27,7 +27,14 @@ from headway.images.reading import (
     label_order,
     labelled_source,
 )
-from headway.labelling.data import LabelledData, LabelledPlaces, held_out, say_repeated, sizes
+from headway.labelling.data import (
+    LabelledData,
+    LabelledPlaces,
+    held_out,
+    say_few,
+    say_repeated,
+    sizes,
+)
 from headway.labelling.labeller import Labeller
 from headway.labelling.pooling import PoolingHead
 from headway.labelling.task import Example, ExamplesTask, Tensors
@@ -87,7 +94,9 @@ def read(settings: Settings, known: Classes | Any | None, say: Say) -> LabelledD
     rows, valid = (examples(some, files.only, labels, shape) for some in (sources, beside))
     if not valid:
         rows, valid = held_out(rows, settings.runtime.seed, "pictures", pixels_of(rows))
+        say(f"{len(valid):,} of {len(rows) + len(valid):,} pictures are held out to validate on")
     say_repeated("pictures", say, pixels_of(rows), pixels_of(valid))
+    say_few(len(valid), "pictures", say)
     mean, deviation = (parent.mean, parent.deviation) if parent else statistics(rows)
     return LabelledData(
         Classes(labels, tuple(shape), mean, deviation),

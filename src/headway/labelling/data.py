@@ -25,6 +25,8 @@ from headway.runs.task_spec import Say, Sizes
 
 HELD_OUT, MOST_HELD_OUT = 0.1, 5_000
 """Examples held out to validate on where no file is named: this share, and no more than so many."""
+FEW = 20
+"""Examples to validate on, of which a score says next to nothing."""
 
 MOST_UNKNOWN = 0.3
 """Of the tokens that are read with another run's vocabulary; more are said."""
@@ -89,7 +91,8 @@ def held_out(
 ) -> tuple[list[T], list[T]]:
     """Rows to learn from, and some at random to validate on; of each of their `kinds` the same
     share, and none of one that is there once. None whose input, which is given of each, another has
-    too, as that would be learned from, unless all that were drawn are such.
+    too, as that would be learned from; where most rows are such, inputs are drawn, each with all
+    its rows.
 
     Raises DataError where there are under twenty of `what`.
     """
@@ -107,7 +110,15 @@ def held_out(
         alone = {place for place in order if counts[kinds[place]] == 1}
     n_same = Counter(inputs)
     drawn = {*order[every // 2 :: every]} - alone
-    chosen = {place for place in drawn if n_same[inputs[place]] == 1} or drawn
+    chosen = {place for place in drawn if n_same[inputs[place]] == 1}
+    if 4 * len(chosen) < len(drawn):
+        firsts = list({inputs[place]: place for place in order if place not in alone})
+        most = len(rows) // every
+        some = {one for one in firsts[every // 2 :: every] if n_same[one] <= most}
+        chosen = {place for place, one in enumerate(inputs) if one in some} - alone or drawn
+    if kinds is not None:  # each must be learned
+        left = {kind for place, kind in enumerate(kinds) if place not in chosen}
+        chosen = {place for place in chosen if kinds[place] in left}
     return (
         [row for i, row in enumerate(rows) if i not in chosen],
         [row for i, row in enumerate(rows) if i in chosen],
@@ -124,6 +135,15 @@ def tokens_of(
         text, unit, lambda: map(unit.cut, texts), unlimited=False, seed=seed, say=say
     )
     return found, {"unit": unit.unit, "segmenter": unit.segmenter}
+
+
+def say_few(n_valid: int, what: str, say: Say) -> None:
+    """That a score of so few examples says nothing, if they are."""
+    if n_valid < FEW:
+        say(
+            f"WARNING: validated on {n_valid:,} {what}: a score of so few says next to nothing. "
+            "Give more of them with --valid-corpus, or more different examples"
+        )
 
 
 def say_repeated(what: str, say: Say, *sets: Iterable[Hashable]) -> None:

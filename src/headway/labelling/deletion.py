@@ -37,7 +37,7 @@ class Fall(NamedTuple):
         return cls(float(falls.mean()), float(low), float(high))
 
     def __str__(self) -> str:
-        return f"{self.mean:.1f} [{self.low:.1f}, {self.high:.1f}]"
+        return f"{self.mean:z.1f} [{self.low:z.1f}, {self.high:z.1f}]"
 
 
 @dataclass(frozen=True)

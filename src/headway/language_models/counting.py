@@ -30,11 +30,15 @@ def fit(run: Run) -> Settings:
             "a model is smoothed as it is counted; backoff is the name for what an ARPA file says. "
             "Choose kneser-ney, or: headway import arpa FILE --out RUN."
         )
-    if of_gradient := run.given.get("training", {}).keys() - NOT_OF_GRADIENT:
+    given = run.given.get("training", {}).keys()
+    if of_gradient := given - NOT_OF_GRADIENT - {"budget"}:
         raise ConfigError(
             "n-grams are counted, once and at no rate; got "
-            f"training.{', training.'.join(sorted(of_gradient))}. Leave that out."
+            f"{', '.join(f'--training.{one}' for one in sorted(of_gradient)).replace('_', '-')}. "
+            "Leave that out."
         )
+    if "budget" in given:
+        run.say("n-grams are counted in one pass, however long that takes: no --budget is kept to")
     refuse_unused(run.settings.runtime, "n-grams are counted")
     counts = counted(run.data.train, counting_of(config, run.data.vocabulary))
     return replace(run.settings, model=replace(config, n_grams=counts.n_grams))

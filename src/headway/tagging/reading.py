@@ -13,6 +13,7 @@ from headway.labelling.data import (
     LabelledFiles,
     checksums_of,
     held_out,
+    say_few,
     say_repeated,
     say_unknown,
     tokens_of,
@@ -53,7 +54,9 @@ def read(settings: Settings, known: LabelledVocabulary | Any | None, say: Say) -
     train, kept = whole[:n], whole[n:]
     if not valid:
         train, kept = held_out(whole, seed, "tagged sentences", inputs_of(whole))
+        say(f"{len(kept):,} of {n:,} sentences are held out to validate on")
     say_repeated("sentences", say, inputs_of(train), inputs_of(kept))
+    say_few(len(kept), "sentences", say)
     if unlearned := kinds_in(kept, learned) - kinds_in(train, learned):
         some = shorten(", ".join(sorted(unlearned)), 200, placeholder=" ..")
         say(f"WARNING: only in what is validated on, so that nobody can learn it: {some}")

@@ -132,6 +132,7 @@ def card(run: Run) -> CardWords:
         vocabulary=f"{len(vocabulary):,} ids; {len(vocabulary.labels)} labels",
         scores=f"{scores}. The checkpoint was chosen by them.",
         data=f"{n['kept']:,} sentences learned from: {n['tokens']:,} tokens.",
+        below_use="" if found.score else f"{name} is 0 on the validation sentences",
         next_commands=[
             command("predict", path, "FILE"),
             command("evaluate", path, "--corpus", "FILE"),

@@ -256,6 +256,12 @@ def within_budget(run: Run, training: VectorTraining) -> VectorTraining:
     run.say(f"{n_steps:,} stretches ({passes:.1f} times through the corpus): {why}")
     if passes < 1:
         run.say("WARNING: the budget ends before the corpus does: only its beginning is read")
+    elif n_steps < most and (seen := n_steps * corpus.n_ids.mean()) < SEEN / 2:
+        minutes = math.ceil(SEEN / corpus.n_ids.mean() * step_s / 60)
+        run.say(
+            f"WARNING: {seen:,.0f} words teach little, and then all words are near each other: "
+            f"--budget {minutes}m is enough for {SEEN:,}"
+        )
     return replace(training, max_steps=n_steps)
 
 
