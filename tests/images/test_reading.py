@@ -36,6 +36,22 @@ def test_idx_and_a_folder_of_the_same_pictures_give_the_same(tmp_path):
     assert of_folder[pictures[7].tobytes()] == KINDS[kinds[7]]
 
 
+def test_files_that_are_no_pictures_are_left_out_and_said(tmp_path):
+    folder, said = write_folders(tmp_path / "folders"), list[str]()
+    first, *others = sorted(folder.rglob("*.png"))
+    first.write_text("no picture", encoding="utf-8")
+    source = labelled_source(folder, said.append)
+    assert source.names == [*map(str, others)]
+    assert list(source.labels) == [path.parent.name for path in others]
+    assert len(source.shapes) == 59
+    assert "1 files are left out" in said[0]
+    assert str(first) in said[0]
+    for path in folder.rglob("*.png"):
+        path.write_text("no picture", encoding="utf-8")
+    with pytest.raises(DataError, match="is none, or is damaged"):
+        labelled_source(folder, said.append)
+
+
 def test_an_unpacked_idx_file_is_read_as_a_packed_one(tmp_path):
     packed = write_idx(tmp_path)
     plain = tmp_path / "plain-images-idx3-ubyte"

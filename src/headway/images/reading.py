@@ -63,8 +63,18 @@ def labelled_source(place: Path, say: Say) -> PictureSource:
         )
     if beside := [one for one in place.iterdir() if one.suffix.lower() in SUFFIXES]:
         say(f"{len(beside):,} pictures in {place} are left out: they are in no class's folder")
-    files, labels = zip(*found, strict=True)
-    return PictureSource([*map(str, files)], labels, [*map(shape_of_file, files)])
+    shapes, errors = dict[Path, PictureShape](), list[DataError]()
+    for file, _ in found:
+        try:
+            shapes[file] = shape_of_file(file)
+        except DataError as error:
+            errors.append(error)
+    if not shapes:
+        raise errors[0]
+    if errors:
+        say(f"WARNING: {len(errors):,} files are left out; of the first: {errors[0]}")
+    labels = [label for file, label in found if file in shapes]
+    return PictureSource([*map(str, shapes)], labels, [*shapes.values()])
 
 
 def files_in(folder: Path, say: Say) -> list[Path]:
