@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from headway.commands.arguments import print_json, say
+from headway.commands.arguments import print_json, process_settings, say
 from headway.commands.evaluate_options import (
     OF_LABELS,
     OF_RUNS,
@@ -65,6 +65,8 @@ def evaluate(
 
         for sentence in trained_with(one, files):
             say(f"headway: {sentence}")
+    if told.threads is not None and runs:
+        process_settings({"runtime": {"threads": told.threads}})
     evaluate_with(list(runs), told)
 
 

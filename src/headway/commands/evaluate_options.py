@@ -82,6 +82,8 @@ class EvaluateOptions:
     engine
         What searches while the run translates: auto, torch, native or ctranslate2
         (docs/speed.md).
+    threads
+        Of this process; without it every core that it may use.
     shortlist
         As in translate.
     mbr
@@ -109,6 +111,7 @@ class EvaluateOptions:
     off: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
     precision: str | None = None
     engine: Annotated[str | None, Parameter(name="--runtime.engine")] = None
+    threads: Annotated[int | None, Parameter(name="--runtime.threads")] = None
     shortlist: int | None = None
     mbr: int | None = None
 

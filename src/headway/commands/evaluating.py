@@ -75,8 +75,8 @@ def translated(
     """
     [run, *others], name = runs, " + ".join(map(str, runs))
     say(f"headway: translating {len(sources):,} lines with {name}")
-    runtime = {"--runtime.precision": told.precision, "--runtime.engine": told.engine}
-    flags = [part for name, value in runtime.items() if value for part in (name, value)]
+    runtime = {"precision": told.precision, "engine": told.engine, "threads": told.threads}
+    flags = [f"--runtime.{name}={value}" for name, value in runtime.items() if value is not None]
     off, glossary = told.off or [], told.glossary or []
     some = together(runs, told.shortlist)
     translator, how = ready_by_mbr(told.mbr, some, told.tag, {}, flags, shortlist=told.shortlist)
