@@ -150,6 +150,23 @@ def test_work_is_told_when_its_client_leaves(waiting: Waiting) -> None:
         stays.close()
 
 
+def test_who_hangs_up_is_no_failure_of_the_service_in_its_metrics() -> None:
+    class Leaving(Waiting):
+        def translate_now(self, request: TranslationRequest, caller: Caller) -> list[ServedText]:
+            self.callers.append(caller)
+            assert caller.gone.wait(20)
+            caller.refuse_over()
+            raise AssertionError("nobody waits")
+
+    service = Leaving()
+    with serving(service) as (port, server):
+        leaves = connected(port, HEAD + BODY)
+        until(lambda: service.callers)
+        leaves.close()
+        until(lambda: server.served.metrics.requests)
+    assert dict(server.served.metrics.requests) == {("/v1/translate", 499): 1}
+
+
 def test_what_was_accepted_is_answered_when_it_ends(waiting: Waiting) -> None:
     with serving(waiting) as (port, server):
         inside = [connected(port, HEAD + BODY) for _ in range(8)]
