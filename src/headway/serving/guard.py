@@ -11,7 +11,7 @@ from random import uniform
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headway.core.errors import ConfigError
@@ -129,6 +129,11 @@ class Guard:
             except RefusedError as error:
                 scope["headway.refused"] = error
             await self.app(scope, self._bounded(scope, headers, receive), answer)
+        except asyncio.CancelledError:  # the service ends, and its time for answers is over
+            caller.gone.set()
+            if status:
+                raise
+            await _cut_off()(scope, receive, answer)
         finally:
             self._leave(scope)
             if self.keys is not None:
@@ -249,6 +254,13 @@ class Guard:
 def too_large(most: int) -> RefusedError:
     """Of a body."""
     return RefusedError("large", f"a request has at most {most:,} bytes")
+
+
+def _cut_off() -> Response:
+    """To a request that the service has no more time for: in the words of every door."""
+    what = "the service ends, and this was not done in time; come again"
+    headers = {"Retry-After": "5", "Connection": "close"}
+    return JSONResponse({"error": what, "message": what}, 503, headers)
 
 
 def key_in(scope: Scope, headers: dict[bytes, bytes]) -> str | None:
