@@ -77,6 +77,14 @@ def test_a_name_is_known_at_any_port(host: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "name", ["https://mt.example.org/mt", "mt.example.org/mt/", "ftp://a.example", "*.example", ""]
+)
+def test_a_name_that_no_request_can_be_for_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="without a path; got"):
+        served(names=[name])
+
+
+@pytest.mark.parametrize(
     ("origin", "status"),
     [
         ("http://127.0.0.1:5000", 200), ("https://ours.example", 200), ("http://evil.example", 403),

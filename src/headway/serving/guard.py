@@ -25,6 +25,7 @@ LOCAL = ("localhost",)
 EXTENSIONS = (b"chrome-extension://", b"moz-extension://", b"safari-web-extension://")
 """Origins of a browser's own extensions: no page of the web can have one."""
 _ORIGIN = re.compile(r"https?://[^\s/*@?#]+/?", re.IGNORECASE)
+_NAME = re.compile(r"(https?://)?[^\s/?#@*]+/?", re.IGNORECASE)
 SAFE = ("GET", "HEAD", "OPTIONS")
 AGAIN_S = (1.0, 4.0)
 """When those who find no room may come again: not all at the same moment."""
@@ -67,6 +68,13 @@ class Guard:
         https:// in front where a proxy speaks TLS for it; `origins` are sites whose pages may ask
         (CORS). Raises ConfigError for one that is none."""
         self.app, self.limits, self.metrics, self.keys = app, limits, metrics, keys
+        for name in names:
+            if not _NAME.fullmatch(name):
+                raise ConfigError(
+                    "--name is a machine's name, with https:// in front behind a proxy that speaks "
+                    f"TLS, and without a path; got {name!r}. A proxy can take a path away: "
+                    "docs/deploy.md."
+                )
         parted = [name.lower().rstrip("/").rpartition("//") for name in names]
         self.names = {*LOCAL, *(_without_port(host) for _, _, host in parted)}
         self.behind_tls = {_without_port(host) for kind, _, host in parted if kind == "https:"}
