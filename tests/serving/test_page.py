@@ -18,6 +18,7 @@ from headway.localization.checks.output_checks import CHECKS, UNCOVERED, UNKNOWN
 from headway.localization.formats.units import FUZZY
 from headway.operations.shipped import SHIPPED
 from headway.serving.keys import ApiKeys, new_key
+from headway.serving.limits import Limits
 from headway.serving.page_routes import FOLDER
 from headway.serving.requests import ServedPair
 from headway.translator import Translator
@@ -347,6 +348,29 @@ def test_a_service_that_is_busy_is_asked_again(chromium: Browser, address: str) 
     typed(page)
     assert len(refused) == 3
     context.close()
+
+
+def test_a_text_that_is_refused_has_no_answer_beside_it(chromium: Browser) -> None:
+    service = service_of(SHIPPED)
+    service.limits = Limits(max_characters=100)
+    with running(service) as url:
+        context = chromium.new_context()  # its console says that a request was refused
+        page = context.new_page()
+        page.goto(url)
+        typed(page)
+        expect(page.locator("#copy")).to_be_visible()
+        page.locator("#source").fill(TEXT * 2)
+        expect(page.locator("#empty")).to_have_text(re.compile("at most 100 characters; got 120"))
+        expect(page.locator("#output")).to_have_text("")
+        expect(page.locator("#facts")).to_have_text("")
+        expect(page.locator("#copy")).to_be_hidden()
+        expect(page.locator("#count")).to_have_text(re.compile("at most 100 are translated"))
+        page.locator("#choose-language button").nth(1).click()
+        expect(page.locator("#empty")).to_contain_text("未能完成")
+        typed(page)
+        expect(page.locator("#empty")).to_be_hidden()
+        expect(page.locator("#count")).to_have_text("60 个字符")
+        context.close()
 
 
 def test_a_key_is_asked_for_and_kept_in_the_browser(chromium: Browser, tmp_path: Path) -> None:

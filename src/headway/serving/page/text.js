@@ -20,6 +20,7 @@ export function textTab(page, choice) {
   let answer = null; // what the service said last, of
   let answered = ""; // this text
   let parts = [];
+  let failure = null; // what the service said of this text instead of an answer
   let controller = new AbortController();
   let [typing, hearing, remembering] = [0, 0, 0];
 
@@ -30,11 +31,18 @@ export function textTab(page, choice) {
     clearTimeout(typing);
     others.close();
     output.mirrored();
-    count.textContent = source.value ? t("characters", { n: number([...source.value].length) }) : "";
+    counted();
     at("clear").hidden = !source.value;
     controller.abort();
     if (source.value.trim()) typing = setTimeout(translate, TYPING_MS);
     else show(null);
+  }
+
+  function counted() {
+    const n = [...source.value].length;
+    const isLong = page.mostCharacters > 0 && n > page.mostCharacters;
+    count.textContent = n ? t(isLong ? "tooMany" : "characters", { n: number(n), most: number(page.mostCharacters) }) : "";
+    count.classList.toggle("wrong", isLong);
   }
 
   async function translate() {
@@ -53,7 +61,9 @@ export function textTab(page, choice) {
       if (choice.pair !== pair && glossary(choice.pair)) await translate();
       else show(found);
     } catch (error) {
-      if (mine === controller) page.fail(error);
+      if (mine !== controller || error.name === "AbortError") return;
+      show(null, error); // the answer of another text is none of this one
+      page.fail(error);
     } finally {
       if (mine === controller) busy(false);
     }
@@ -76,8 +86,8 @@ export function textTab(page, choice) {
     result.setAttribute("aria-busy", String(is));
   }
 
-  function show(found) {
-    answer = found;
+  function show(found, error = null) {
+    [answer, failure] = [found, error];
     parts = found ? partsOf(found, answered, choice.target) : [];
     if (!found) busy(false);
     page.say("");
@@ -88,6 +98,8 @@ export function textTab(page, choice) {
     const text = answer?.text ?? "";
     output.draw(text, parts, choice.target);
     at("empty").hidden = Boolean(text);
+    at("empty").textContent = failure ? page.why(failure) : t("empty");
+    at("empty").classList.toggle("wrong", Boolean(failure));
     at("copy").hidden = !text;
     at("copy").textContent = t("copy");
     facts();
@@ -187,7 +199,7 @@ export function textTab(page, choice) {
     if (swapped) show(null);
     typed();
   });
-  page.onRedraw(() => { draw(); if (source.value) count.textContent = t("characters", { n: number([...source.value].length) }); });
+  page.onRedraw(() => { draw(); counted(); });
 
   return {
     get value() { return source.value; },
