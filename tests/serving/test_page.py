@@ -350,6 +350,33 @@ def test_a_service_that_is_busy_is_asked_again(chromium: Browser, address: str) 
     context.close()
 
 
+def test_a_text_that_nothing_here_translates_is_said_to_be_one(
+    chromium: Browser, address: str
+) -> None:
+    context = chromium.new_context()  # its console says that a request was refused
+    page = context.new_page()
+    page.goto(address)
+    typed(page, "Keep me.")  # its language is known when a term is added
+    page.locator("#open-glossary").click()
+    page.locator("#glossary-form input").first.fill("dog")
+    page.keyboard.press("Escape")
+    typed(page, "שלום עולם, הכלב רץ.")
+    expect(page.locator("#flags")).to_contain_text("none of the languages")
+    expect(page.locator("#flags")).to_contain_text("English")
+    expect(page.locator("#source-language option").first).to_have_text("Detect language")
+    expect(page.locator("#open-glossary")).to_have_text("Glossary (1)")
+    for text in ("שלום עולם, הכלב רץ.", "那只狗在跑，因为它很累。"):
+        page.locator("#tab-text").click()
+        typed(page, text)
+        page.locator("#tab-think").click()
+        expect(page.locator("#think-said")).to_contain_text("it is left as it is")
+        expect(page.locator("#inspector")).to_be_hidden()
+    page.locator("#tab-text").click()
+    typed(page)
+    expect(page.locator("#flags")).not_to_contain_text("none of the languages")
+    context.close()
+
+
 def test_a_text_that_is_refused_has_no_answer_beside_it(chromium: Browser) -> None:
     service = service_of(SHIPPED)
     service.limits = Limits(max_characters=100)

@@ -12,6 +12,7 @@ import { flagged, named, number, origin, percent, t } from "./words.js";
 const TYPING_MS = 250;
 const HEARD_MS = 1200;
 const REMEMBERED_MS = 2500;
+const LETTER = /\p{L}/u;
 const MOST_FOR_OTHERS = 600; // characters of a text of which other translations are shown, too
 
 export function textTab(page, choice) {
@@ -57,7 +58,8 @@ export function textTab(page, choice) {
       const [found] = await api.translate(request(text, pair), mine.signal);
       if (mine !== controller) return;
       answered = text;
-      if (choice.source === AUTO) choice.heard(found.source, found.sureness);
+      found.foreign = choice.source === AUTO && found.sureness === 0 && LETTER.test(text);
+      if (choice.source === AUTO) choice.heard(found.foreign ? "" : found.source, found.sureness);
       if (choice.pair !== pair && glossary(choice.pair)) await translate();
       else show(found);
     } catch (error) {
@@ -132,6 +134,7 @@ export function textTab(page, choice) {
 
   function flags() {
     clear(at("flags"));
+    if (answer?.foreign) at("flags").append(h("li", {}, t("foreign", { languages: choice.sources.map(named).join(t("comma")) })));
     at("flags").append(...(answer?.flags ?? []).map(({ name, why }) =>
       h("li", {}, h("b", {}, flagged(name)), " ", why)));
   }
