@@ -1,9 +1,11 @@
 """The page at `/` in a real browser: typed, clicked, dropped and reviewed, by everybody."""
 
+import ast
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,11 +14,17 @@ from browser import PHONE, browser, dropped, needs_chromium, opened
 from playwright.sync_api import Browser, Page, Route, expect
 from served import PO, running, service_of
 
+import headway
 from headway.filling.judging import TOO_WIDE
 from headway.filling.report import CODES_AT_END, WHY_NOT
+from headway.languages.numbers import odd_numbers
+from headway.localization.checks.code_signs import odd_codes
+from headway.localization.checks.number_words import odd_small_numbers
 from headway.localization.checks.output_checks import CHECKS, UNCOVERED, UNKNOWN, UNSURE
 from headway.localization.formats.units import FUZZY
+from headway.localization.terms.keeping import in_words
 from headway.operations.shipped import SHIPPED
+from headway.serving.guard import CUT_OFF
 from headway.serving.keys import ApiKeys, new_key
 from headway.serving.limits import Limits
 from headway.serving.page_routes import FOLDER
@@ -426,6 +434,69 @@ def test_every_flag_has_chinese_words() -> None:
     chinese = re.search(r"const FLAGS = \{.*?\n  zh: \{(.*?)\},?\n\};", words, re.DOTALL)
     assert chinese is not None
     assert set(re.findall(r'(\w+): "', chinese[1])) == flags
+
+
+def reasons_in(module: str) -> list[str]:
+    """What flags and refusals of a module may say, with a 7 for whatever stands in it."""
+
+    def said(node: ast.expr) -> list[str]:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            return [node.value]
+        if isinstance(node, ast.JoinedStr):
+            parts = (
+                str(one.value) if isinstance(one, ast.Constant) else "7" for one in node.values
+            )
+            return ["".join(parts)]
+        if isinstance(node, ast.Name):
+            return [one for given in named.get(node.id, ()) for one in said(given)]
+        return []
+
+    tree = ast.parse((Path(headway.__file__).parent / module).read_text(encoding="utf-8"))
+    named: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            named.setdefault(node.targets[0].id, []).append(node.value)
+    place = {"CheckResult": 1, "Flag": 2, "RefusedError": 1}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    made = [(place[one.func.id], one.args) for one in calls
+            if isinstance(one.func, ast.Name) and one.func.id in place]  # fmt: skip
+    return [text for n, args in made if n < len(args) for text in said(args[n])]
+
+
+def test_reasons_are_told_in_chinese(chromium: Browser, address: str) -> None:
+    modules = [
+        "localization/checks/output_checks.py", "localization/checks/calibration.py",
+        "filling/judging.py", "serving/with_run.py", "serving/limits.py", "serving/keys.py",
+        "serving/documents.py", "serving/file_translation.py", "serving/scheduler.py",
+        "serving/run_memory.py", "serving/page_routes.py", "serving/guard.py",
+        "serving/requests.py", "serving/review.py", "serving/runs.py",
+    ]  # fmt: skip
+    names = {"7 seems": "the source seems", "7: ": "unit 7: "}  # that variables hold
+    found = [
+        re.sub("^7( seems|: )", lambda name: names[name[0]], text)
+        for module in modules
+        for text in reasons_in(module)
+    ]
+    assert len(found) >= 40, "they are found"
+    for targets in (["狗"], []):
+        term: Any = SimpleNamespace(targets=targets)
+        asked: Any = SimpleNamespace(found="dog", wanted=SimpleNamespace(times=2), term=term)
+        found.append(in_words(asked))
+    found += [
+        str(odd_numbers("3.5", "5")), str(odd_numbers("3.5", "")), str(odd_numbers("", "3.5")),
+        odd_codes("a %s", "a", ())[1], odd_codes("<b>a</b>", "<b></b>", ())[1],
+        odd_small_numbers("three dogs", "两只狗", ("en", "zh"))[1],
+        *(words.format(limit=40) for words in WHY_NOT.values()),
+        CUT_OFF,
+    ]  # fmt: skip
+    with opened(chromium, address) as page:
+        said = page.evaluate(
+            "async (texts) => { const { inChinese } = await import(new URL('page/reasons.js', "
+            "location)); return texts.map((text) => [text, inChinese(text, (code) => code)]); }",
+            found,
+        )
+    assert [text for text, words in said if words is None] == []
+    assert [words for _, words in said if re.search(r"undefined|\{", words)] == []
 
 
 def test_every_text_is_there_in_both_languages() -> None:

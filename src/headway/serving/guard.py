@@ -27,6 +27,7 @@ EXTENSIONS = (b"chrome-extension://", b"moz-extension://", b"safari-web-extensio
 _ORIGIN = re.compile(r"https?://[^\s/*@?#]+/?", re.IGNORECASE)
 _NAME = re.compile(r"(https?://)?[^\s/?#@*]+/?", re.IGNORECASE)
 SAFE = ("GET", "HEAD", "OPTIONS")
+CUT_OFF = "the service ends, and this was not done in time; come again"
 AGAIN_S = (1.0, 4.0)
 """When those who find no room may come again: not all at the same moment."""
 LEFT_TO_OTHERS = 8
@@ -266,9 +267,8 @@ def too_large(most: int) -> RefusedError:
 
 def _cut_off() -> Response:
     """To a request that the service has no more time for: in the words of every door."""
-    what = "the service ends, and this was not done in time; come again"
     headers = {"Retry-After": "5", "Connection": "close"}
-    return JSONResponse({"error": what, "message": what}, 503, headers)
+    return JSONResponse({"error": CUT_OFF, "message": CUT_OFF}, 503, headers)
 
 
 def key_in(scope: Scope, headers: dict[bytes, bytes]) -> str | None:

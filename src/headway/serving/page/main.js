@@ -12,7 +12,7 @@ import { languageChoice } from "./choice.js";
 import { panels } from "./panels.js";
 import { textTab } from "./text.js";
 import { thinkTab } from "./think.js";
-import { LANGUAGES, speak, t } from "./words.js";
+import { LANGUAGES, reason, speak, t } from "./words.js";
 
 const at = (id) => document.getElementById(id);
 const TABS = ["text", "file", "think"];
@@ -42,7 +42,7 @@ const page = {
     at("said").textContent = text;
     if (text && !lasts) hushing = setTimeout(() => page.say(""), SAID_MS);
   },
-  why: (error) => (error instanceof api.Refused ? t("failed", { why: error.message }) : t("gone")),
+  why: (error) => (error instanceof api.Refused ? t("failed", { why: reason(error.message) }) : t("gone")),
   fail(error) {
     if (error.name === "AbortError") return;
     page.say(page.why(error), true);

@@ -7,7 +7,7 @@ import { AUTO } from "./choice.js";
 import { outputView } from "./output.js";
 import { othersList } from "./others.js";
 import { part, partsOf } from "./spans.js";
-import { flagged, named, number, origin, percent, t } from "./words.js";
+import { flagged, named, number, origin, percent, reason, t } from "./words.js";
 
 const TYPING_MS = 250;
 const HEARD_MS = 1200;
@@ -136,7 +136,7 @@ export function textTab(page, choice) {
     clear(at("flags"));
     if (answer?.foreign) at("flags").append(h("li", {}, t("foreign", { languages: choice.sources.map(named).join(t("comma")) })));
     at("flags").append(...(answer?.flags ?? []).map(({ name, why }) =>
-      h("li", {}, h("b", {}, flagged(name)), " ", why)));
+      h("li", {}, h("b", {}, flagged(name)), " ", reason(why))));
   }
 
   function also() {

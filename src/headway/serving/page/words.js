@@ -1,5 +1,7 @@
 /* The texts of the page, in its two languages. */
 
+import { inChinese } from "./reasons.js";
+
 export const LANGUAGES = {
   en: { name: "English", short: "EN", tag: "en" },
   zh: { name: "简体中文", short: "中文", tag: "zh-Hans" },
@@ -122,6 +124,9 @@ export function t(key, values = {}) {
 
 /* What is doubtful, by its name in headway. */
 export const flagged = (name) => FLAGS[language][name] ?? name.replaceAll("_", " ");
+
+/* Why something is doubtful or refused, in words of the service. */
+export const reason = (text) => (language === "zh" && inChinese(text, named)) || text;
 
 /* Where a translation is from, by its name in the service. */
 export const origin = (name, values = {}) => (`origin_${name}` in WORDS[language] ? t(`origin_${name}`, values) : name);
