@@ -16,7 +16,9 @@ from headway.core.errors import DataError
 from headway.localization.terms.keeping import Terms
 from headway.serving import glossary_store
 from headway.serving.app import Served, application
+from headway.serving.assembly import assembled
 from headway.serving.glossary_store import DictionaryPair, GlossaryStore, read_entries
+from headway.serving.limits import Limits
 from headway.serving.requests import RefusedError
 
 KEY = {"Authorization": "DeepL-Auth-Key mine"}
@@ -153,6 +155,17 @@ def test_they_are_there_again_after_a_restart(
     assert entries.text == "dog\t狗\n猫\tcat"
     assert again.delete(place).status_code == 204
     assert not list((tmp_path / "glossaries").iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="this system has other rights")
+def test_nobody_else_of_the_machine_reads_them(tmp_path: Path) -> None:
+    folder = tmp_path / "glossaries"
+    folder.mkdir(mode=0o755)  # of a version that left it so
+    store = GlossaryStore(folder)
+    store.create("me", "mine", {DictionaryPair("en", "zh"): {"dog": "狗"}})
+    assert folder.stat().st_mode & 0o077 == 0
+    with assembled([Path("demo")], Limits(), state=tmp_path / "state"):
+        assert (tmp_path / "state").stat().st_mode & 0o077 == 0
 
 
 def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:

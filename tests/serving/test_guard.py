@@ -4,6 +4,7 @@ import logging
 import re
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,14 @@ def test_a_name_is_known_at_any_port(host: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "name", ["https://mt.example.org/mt", "mt.example.org/mt/", "ftp://a.example", "*.example", ""]
+)
+def test_a_name_that_no_request_can_be_for_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="without a path; got"):
+        served(names=[name])
+
+
+@pytest.mark.parametrize(
     ("origin", "status"),
     [
         ("http://127.0.0.1:5000", 200), ("https://ours.example", 200), ("http://evil.example", 403),
@@ -142,6 +151,23 @@ def test_a_quota_is_kept_over_a_restart(keyed: tuple[TestClient, str, Path]) -> 
         assert later.post("/v1/translate", json=ask, headers=headers).status_code == 456
         less = {**ASK, "texts": ["x" * 10]}
         assert later.post("/v1/translate", json=less, headers=headers).status_code == 200
+
+
+def test_what_keys_used_is_written_down_although_nobody_asks_again(
+    keyed: tuple[TestClient, str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.serving.keys.SAVED_EACH_S", 0.3)
+    asked, key, file = keyed
+    for n in range(1, 4):
+        asked.post("/v1/translate", json={**ASK, "texts": ["x"]}, headers={"x-api-key": key})
+        if n == 2:
+            continue  # the next one comes within the time
+        end = time.monotonic() + 15
+        while (again := ApiKeys(file, file.parent / "usage.json").account(key)) is None or (
+            again.used != n
+        ):
+            assert time.monotonic() < end, "it is not written down"
+            time.sleep(0.02)
 
 
 @pytest.mark.parametrize("row", ["me\tabc\t0\t0", "me", "me\t" + "z" * 64 + "\t0\t0"])

@@ -148,7 +148,9 @@ def test_the_tags_of_a_run_are_told(tagged_demo: Path, tmp_path: Path) -> None:
 
 def test_pairs_and_corrections(client: TestClient, kept: Corrections) -> None:
     pairs = [{"source": "en", "target": "zh"}]
-    assert client.get("/v1/languages").json() == {"pairs": pairs, "corrections": True}
+    assert client.get("/v1/languages").json() == {
+        "pairs": pairs, "corrections": True, "characters": 100_000,
+    }  # fmt: skip
     body = {"source_text": "The dog.", "target_text": "狗。", "source": "EN", "target": "zh-CN"}
     assert client.post("/v1/correct", json=body).json() == {"kept": True}
     assert written(kept) == [("The dog.", "狗。")]

@@ -1,9 +1,11 @@
 """The page at `/` in a real browser: typed, clicked, dropped and reviewed, by everybody."""
 
+import ast
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,12 +14,19 @@ from browser import PHONE, browser, dropped, needs_chromium, opened
 from playwright.sync_api import Browser, Page, Route, expect
 from served import PO, running, service_of
 
+import headway
 from headway.filling.judging import TOO_WIDE
 from headway.filling.report import CODES_AT_END, WHY_NOT
+from headway.languages.numbers import odd_numbers
+from headway.localization.checks.code_signs import odd_codes
+from headway.localization.checks.number_words import odd_small_numbers
 from headway.localization.checks.output_checks import CHECKS, UNCOVERED, UNKNOWN, UNSURE
 from headway.localization.formats.units import FUZZY
+from headway.localization.terms.keeping import in_words
 from headway.operations.shipped import SHIPPED
+from headway.serving.guard import CUT_OFF
 from headway.serving.keys import ApiKeys, new_key
+from headway.serving.limits import Limits
 from headway.serving.page_routes import FOLDER
 from headway.serving.requests import ServedPair
 from headway.translator import Translator
@@ -349,6 +358,56 @@ def test_a_service_that_is_busy_is_asked_again(chromium: Browser, address: str) 
     context.close()
 
 
+def test_a_text_that_nothing_here_translates_is_said_to_be_one(
+    chromium: Browser, address: str
+) -> None:
+    context = chromium.new_context()  # its console says that a request was refused
+    page = context.new_page()
+    page.goto(address)
+    typed(page, "Keep me.")  # its language is known when a term is added
+    page.locator("#open-glossary").click()
+    page.locator("#glossary-form input").first.fill("dog")
+    page.keyboard.press("Escape")
+    typed(page, "שלום עולם, הכלב רץ.")
+    expect(page.locator("#flags")).to_contain_text("none of the languages")
+    expect(page.locator("#flags")).to_contain_text("English")
+    expect(page.locator("#source-language option").first).to_have_text("Detect language")
+    expect(page.locator("#open-glossary")).to_have_text("Glossary (1)")
+    for text in ("שלום עולם, הכלב רץ.", "那只狗在跑，因为它很累。"):
+        page.locator("#tab-text").click()
+        typed(page, text)
+        page.locator("#tab-think").click()
+        expect(page.locator("#think-said")).to_contain_text("it is left as it is")
+        expect(page.locator("#inspector")).to_be_hidden()
+    page.locator("#tab-text").click()
+    typed(page)
+    expect(page.locator("#flags")).not_to_contain_text("none of the languages")
+    context.close()
+
+
+def test_a_text_that_is_refused_has_no_answer_beside_it(chromium: Browser) -> None:
+    service = service_of(SHIPPED)
+    service.limits = Limits(max_characters=100)
+    with running(service) as url:
+        context = chromium.new_context()  # its console says that a request was refused
+        page = context.new_page()
+        page.goto(url)
+        typed(page)
+        expect(page.locator("#copy")).to_be_visible()
+        page.locator("#source").fill(TEXT * 2)
+        expect(page.locator("#empty")).to_have_text(re.compile("at most 100 characters; got 120"))
+        expect(page.locator("#output")).to_have_text("")
+        expect(page.locator("#facts")).to_have_text("")
+        expect(page.locator("#copy")).to_be_hidden()
+        expect(page.locator("#count")).to_have_text(re.compile("at most 100 are translated"))
+        page.locator("#choose-language button").nth(1).click()
+        expect(page.locator("#empty")).to_contain_text("未能完成")
+        typed(page)
+        expect(page.locator("#empty")).to_be_hidden()
+        expect(page.locator("#count")).to_have_text("60 个字符")
+        context.close()
+
+
 def test_a_key_is_asked_for_and_kept_in_the_browser(chromium: Browser, tmp_path: Path) -> None:
     file = tmp_path / "keys"
     key = new_key(file, "someone", lambda _: None)
@@ -375,6 +434,69 @@ def test_every_flag_has_chinese_words() -> None:
     chinese = re.search(r"const FLAGS = \{.*?\n  zh: \{(.*?)\},?\n\};", words, re.DOTALL)
     assert chinese is not None
     assert set(re.findall(r'(\w+): "', chinese[1])) == flags
+
+
+def reasons_in(module: str) -> list[str]:
+    """What flags and refusals of a module may say, with a 7 for whatever stands in it."""
+
+    def said(node: ast.expr) -> list[str]:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            return [node.value]
+        if isinstance(node, ast.JoinedStr):
+            parts = (
+                str(one.value) if isinstance(one, ast.Constant) else "7" for one in node.values
+            )
+            return ["".join(parts)]
+        if isinstance(node, ast.Name):
+            return [one for given in named.get(node.id, ()) for one in said(given)]
+        return []
+
+    tree = ast.parse((Path(headway.__file__).parent / module).read_text(encoding="utf-8"))
+    named: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            named.setdefault(node.targets[0].id, []).append(node.value)
+    place = {"CheckResult": 1, "Flag": 2, "RefusedError": 1}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    made = [(place[one.func.id], one.args) for one in calls
+            if isinstance(one.func, ast.Name) and one.func.id in place]  # fmt: skip
+    return [text for n, args in made if n < len(args) for text in said(args[n])]
+
+
+def test_reasons_are_told_in_chinese(chromium: Browser, address: str) -> None:
+    modules = [
+        "localization/checks/output_checks.py", "localization/checks/calibration.py",
+        "filling/judging.py", "serving/with_run.py", "serving/limits.py", "serving/keys.py",
+        "serving/documents.py", "serving/file_translation.py", "serving/scheduler.py",
+        "serving/run_memory.py", "serving/page_routes.py", "serving/guard.py",
+        "serving/requests.py", "serving/review.py", "serving/runs.py",
+    ]  # fmt: skip
+    names = {"7 seems": "the source seems", "7: ": "unit 7: "}  # that variables hold
+    found = [
+        re.sub("^7( seems|: )", lambda name: names[name[0]], text)
+        for module in modules
+        for text in reasons_in(module)
+    ]
+    assert len(found) >= 40, "they are found"
+    for targets in (["狗"], []):
+        term: Any = SimpleNamespace(targets=targets)
+        asked: Any = SimpleNamespace(found="dog", wanted=SimpleNamespace(times=2), term=term)
+        found.append(in_words(asked))
+    found += [
+        str(odd_numbers("3.5", "5")), str(odd_numbers("3.5", "")), str(odd_numbers("", "3.5")),
+        odd_codes("a %s", "a", ())[1], odd_codes("<b>a</b>", "<b></b>", ())[1],
+        odd_small_numbers("three dogs", "两只狗", ("en", "zh"))[1],
+        *(words.format(limit=40) for words in WHY_NOT.values()),
+        CUT_OFF,
+    ]  # fmt: skip
+    with opened(chromium, address) as page:
+        said = page.evaluate(
+            "async (texts) => { const { inChinese } = await import(new URL('page/reasons.js', "
+            "location)); return texts.map((text) => [text, inChinese(text, (code) => code)]); }",
+            found,
+        )
+    assert [text for text, words in said if words is None] == []
+    assert [words for _, words in said if re.search(r"undefined|\{", words)] == []
 
 
 def test_every_text_is_there_in_both_languages() -> None:

@@ -130,6 +130,18 @@ def test_a_translator_says_the_same_shared_and_alone(
         assert translator.translate("The dog runs.", **drawn).startswith("我")
 
 
+@needs_engine
+def test_what_clients_ask_for_is_not_told_to_an_operator_who_cannot_change_it(
+    everyday_run: Path, engines: SharedEngines
+) -> None:
+    said = list[str]()
+    translator = Translator.load(everyday_run, precision="int8", say=said.append)
+    engines.prepare(translator)
+    del said[:]  # what holds for all requests
+    translator.translate("The dog runs.", method="sampling", seed=4)
+    assert said == []
+
+
 def test_where_there_is_no_engine_batches_are_shared(two_threads: EngineThreads) -> None:
     """For a model that the engine does not know, several at a time."""
     model, batches = small(window=2), list[int]()

@@ -1,6 +1,7 @@
 """A real server on a real socket: slow clients, those who leave, and an end that loses nothing."""
 
 import http.client
+import json
 import signal
 import socket
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 from headway.serving import protocol
 from headway.serving.app import application
 from headway.serving.limits import Limits
-from headway.serving.requests import Caller, ServedText, TranslationRequest
+from headway.serving.requests import Caller, RefusedError, ServedText, TranslationRequest
 from headway.serving.runs import ServedRuns
 from headway.serving.server import Server, bound, serve
 from headway.serving.service import Service
@@ -150,6 +151,23 @@ def test_work_is_told_when_its_client_leaves(waiting: Waiting) -> None:
         stays.close()
 
 
+def test_who_hangs_up_is_no_failure_of_the_service_in_its_metrics() -> None:
+    class Leaving(Waiting):
+        def translate_now(self, request: TranslationRequest, caller: Caller) -> list[ServedText]:
+            self.callers.append(caller)
+            assert caller.gone.wait(20)
+            caller.refuse_over()
+            raise AssertionError("nobody waits")
+
+    service = Leaving()
+    with serving(service) as (port, server):
+        leaves = connected(port, HEAD + BODY)
+        until(lambda: service.callers)
+        leaves.close()
+        until(lambda: server.served.metrics.requests)
+    assert dict(server.served.metrics.requests) == {("/v1/translate", 499): 1}
+
+
 def test_what_was_accepted_is_answered_when_it_ends(waiting: Waiting) -> None:
     with serving(waiting) as (port, server):
         inside = [connected(port, HEAD + BODY) for _ in range(8)]
@@ -165,6 +183,37 @@ def test_what_was_accepted_is_answered_when_it_ends(waiting: Waiting) -> None:
             assert b"200 OK" in answer or b"503" in answer, answer
             one.close()
         assert len(waiting.callers) >= 8
+
+
+def test_what_is_not_done_in_the_time_that_is_left_is_refused_and_holds_up_no_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Endless(Waiting):
+        def translate_now(self, request: TranslationRequest, caller: Caller) -> list[ServedText]:
+            self.callers.append(caller)
+            if not caller.gone.wait(20):
+                raise AssertionError("it goes on for nobody")
+            raise RefusedError("late", "nobody waits")
+
+    monkeypatch.setattr("headway.serving.server.GRACE_S", 1)
+    service, said = Endless(), list[str]()
+    service.runs.say = said.append
+    begun = time.monotonic()
+    with serving(service) as (port, server):
+        inside = [connected(port, HEAD + BODY) for _ in range(3)]
+        half = connected(port, HEAD + BODY[:5])
+        until(lambda: len(service.callers) == 3)
+        server.should_exit = True
+        for one in (*inside, half):
+            answer = b"".join(iter(lambda one=one: one.recv(4096), b"")).decode()
+            assert answer.startswith("HTTP/1.1 503 "), answer
+            assert "retry-after: 5" in answer.lower()
+            assert "come again" in json.loads(answer.partition("\r\n\r\n")[2])["error"]
+            one.close()
+    assert all(caller.gone.is_set() for caller in service.callers)
+    assert time.monotonic() - begun < 15
+    assert len(said) == 1
+    assert "4 took longer and got 503" in said[0]
 
 
 def test_a_port_that_is_taken_is_told() -> None:

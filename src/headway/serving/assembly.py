@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
+from headway.core.disk import disk_errors
 from headway.core.runtime import Precision, available_cores
 from headway.operations.shipped import open_folder
 from headway.runs.settings import task_of
@@ -54,6 +55,8 @@ def assembled(
         )  # fmt: skip
         keys = kept = None
         if state is not None:
+            with disk_errors(state):
+                state.mkdir(mode=0o700, parents=True, exist_ok=True)
             kept = Corrections(state / "corrections", say)
             held.callback(kept.close)
         if api_keys is not None:

@@ -121,7 +121,11 @@ def own(pair: ServedPair) -> dict[str, Described]:
         "GET /v1/languages": Described(
             "The pairs of languages",
             tag,
-            needed(pairs=rows(with_others(needed(source=TEXT, target=TEXT), tags=rows(TEXT)))),
+            needed(
+                pairs=rows(with_others(needed(source=TEXT, target=TEXT), tags=rows(TEXT))),
+                corrections=FLAG,
+                characters=COUNT,
+            ),
             errors=refusals((403, 429), SAID),
         ),
         "POST /v1/correct": Described(

@@ -27,6 +27,8 @@ STATUS = {
 }  # fmt: skip
 """HTTP's number for each reason, where a door has no other."""
 
+LEFT = 499
+"""As nginx counts a request whose client hung up before its answer."""
 EVENTS = "text/event-stream"
 """Of answers that are sent while they are worked on."""
 _LOG = logging.getLogger(__name__)
@@ -80,6 +82,9 @@ def route(
                 guard.enter(scope)
             return await handler(request)
         except RefusedError as error:
+            caller: Caller | None = scope.get("headway.caller")
+            if caller is not None and caller.gone.is_set():  # nobody hears why
+                return Response(status_code=LEFT)
             return refuse(error)
         except (DiskError, RunError) as error:  # our files, not those of who asks
             _failed(path, error)
@@ -87,7 +92,7 @@ def route(
         except UserError as error:
             return refuse(RefusedError("bad", str(error)))
         except ClientDisconnect:
-            return Response(status_code=499)
+            return Response(status_code=LEFT)
         except Exception as error:
             _failed(path, error)
             return _said("something went wrong on our side", 500)

@@ -7,6 +7,7 @@ import re
 import threading
 import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -78,6 +79,8 @@ class GlossaryStore:
         self._by_id: dict[str, StoredGlossary] = {}
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
+            with suppress(PermissionError):  # another user's
+                folder.chmod(0o700)  # what clients wrote is for the service alone
             for file in sorted(folder.glob("*.json")):
                 one = _read(file)
                 self._by_id[one.id] = one

@@ -11,7 +11,7 @@ from random import uniform
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headway.core.errors import ConfigError
@@ -25,7 +25,9 @@ LOCAL = ("localhost",)
 EXTENSIONS = (b"chrome-extension://", b"moz-extension://", b"safari-web-extension://")
 """Origins of a browser's own extensions: no page of the web can have one."""
 _ORIGIN = re.compile(r"https?://[^\s/*@?#]+/?", re.IGNORECASE)
+_NAME = re.compile(r"(https?://)?[^\s/?#@*]+/?", re.IGNORECASE)
 SAFE = ("GET", "HEAD", "OPTIONS")
+CUT_OFF = "the service ends, and this was not done in time; come again"
 AGAIN_S = (1.0, 4.0)
 """When those who find no room may come again: not all at the same moment."""
 LEFT_TO_OTHERS = 8
@@ -67,6 +69,13 @@ class Guard:
         https:// in front where a proxy speaks TLS for it; `origins` are sites whose pages may ask
         (CORS). Raises ConfigError for one that is none."""
         self.app, self.limits, self.metrics, self.keys = app, limits, metrics, keys
+        for name in names:
+            if not _NAME.fullmatch(name):
+                raise ConfigError(
+                    "--name is a machine's name, with https:// in front behind a proxy that speaks "
+                    f"TLS, and without a path; got {name!r}. A proxy can take a path away: "
+                    "docs/deploy.md."
+                )
         parted = [name.lower().rstrip("/").rpartition("//") for name in names]
         self.names = {*LOCAL, *(_without_port(host) for _, _, host in parted)}
         self.behind_tls = {_without_port(host) for kind, _, host in parted if kind == "https:"}
@@ -129,6 +138,11 @@ class Guard:
             except RefusedError as error:
                 scope["headway.refused"] = error
             await self.app(scope, self._bounded(scope, headers, receive), answer)
+        except asyncio.CancelledError:  # the service ends, and its time for answers is over
+            caller.gone.set()
+            if status:
+                raise
+            await _cut_off()(scope, receive, answer)
         finally:
             self._leave(scope)
             if self.keys is not None:
@@ -249,6 +263,12 @@ class Guard:
 def too_large(most: int) -> RefusedError:
     """Of a body."""
     return RefusedError("large", f"a request has at most {most:,} bytes")
+
+
+def _cut_off() -> Response:
+    """To a request that the service has no more time for: in the words of every door."""
+    headers = {"Retry-After": "5", "Connection": "close"}
+    return JSONResponse({"error": CUT_OFF, "message": CUT_OFF}, 503, headers)
 
 
 def key_in(scope: Scope, headers: dict[bytes, bytes]) -> str | None:

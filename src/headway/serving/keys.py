@@ -18,6 +18,7 @@ from headway.serving.requests import RefusedError
 
 HEADER = "name\tsha256\tcharacters a month\trequests a minute"
 SAVED_EACH_S = 5.0
+"""What was used is written down no later, and no more often."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -86,7 +87,7 @@ class ApiKeys:
         """
         self.file, self.usage = file, usage
         self.accounts: list[tuple[str, Account]] = []
-        self._saved_at, self._saving = 0.0, threading.Lock()
+        self._is_due, self._saving = False, threading.Lock()
         self.read()
 
     def read(self) -> None:
@@ -114,6 +115,7 @@ class ApiKeys:
         if self.usage is None:
             return
         with self._saving:
+            self._is_due = False  # what is used from now on is written by the next one
             rows = {account.name: [account.month, account.used] for _, account in self.accounts}
             try:
                 with whole_text(self.usage) as output:
@@ -122,10 +124,13 @@ class ApiKeys:
                 _LOG.error("what keys used is not written down: %s", error)
 
     def save_soon(self) -> None:
-        """The same every few seconds at most, in a thread: for who cannot wait."""
-        if self.usage is not None and time.monotonic() - self._saved_at >= SAVED_EACH_S:
-            self._saved_at = time.monotonic()
-            threading.Thread(target=self.save, daemon=True).start()
+        """The same within a few seconds, whether or not anybody asks again until then, in a thread:
+        for who cannot wait."""
+        if self.usage is not None and not self._is_due:
+            self._is_due = True
+            later = threading.Timer(SAVED_EACH_S, self.save)
+            later.daemon = True
+            later.start()
 
     def _kept(self) -> dict[str, Account]:
         if self.usage is None or not self.usage.exists():

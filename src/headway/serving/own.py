@@ -53,7 +53,8 @@ async def translate(service: Service, request: Request) -> Response:
 
 
 async def languages(service: Service, _: Request) -> Response:
-    """The pairs that are translated, with the tags of their runs; whether corrections are kept."""
+    """The pairs that are translated, with the tags of their runs; whether corrections are kept;
+    the characters that a request may have (0: any)."""
 
     def told(pair: ServedPair) -> dict[str, Any]:
         tags = service.runs.of(*pair).tags
@@ -63,7 +64,13 @@ async def languages(service: Service, _: Request) -> Response:
         return [told(pair) for pair in dict.fromkeys(service.runs.pairs)]
 
     pairs = await anyio.to_thread.run_sync(all_told)
-    return JSONResponse({"pairs": pairs, "corrections": service.known.corrections is not None})
+    return JSONResponse(
+        {
+            "pairs": pairs,
+            "corrections": service.known.corrections is not None,
+            "characters": service.limits.max_characters,
+        }
+    )
 
 
 async def correct(service: Service, request: Request) -> Response:

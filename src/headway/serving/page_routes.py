@@ -100,6 +100,7 @@ class InspectorDoor:
         body = read(InspectBody, await body_of(request))
         wanted = TranslationRequest([body.text], body.target, body.source)
         source, _ = self.service.language_of(body.text, wanted)
+        self.service.refuse_left(body.text, wanted)
         pair = self.service.runs.of(source, body.target).pair
         word = secrets.token_urlsafe(18)
         while len(self._texts) >= MOST_OPENED:

@@ -55,7 +55,7 @@ class Caller:
     deadline: float | None = None
     """By `time.monotonic`; what has not begun by then does not begin."""
     gone: threading.Event = field(default_factory=threading.Event)
-    """Set when the client left."""
+    """Set when nobody is to work for it any more: the client left, or the service ends."""
     charge: Callable[[int], None] = lambda n: None
     """Counts characters of the texts that are asked for; raises RefusedError above a quota."""
     is_accepted: bool = False

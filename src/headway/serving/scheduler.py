@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from headway.core.hypothesis import Hypothesis, Ids, SearchRequest
 from headway.core.interfaces import StepDecoder
 from headway.core.search import METHODS
+from headway.corpora.cache_place import silent
 from headway.engine.engine import NativeEngine, beyond, unwrapped
 from headway.engine.feeding import EngineThreads, FedJob
 from headway.serving.fair_queue import Submission
@@ -278,6 +279,8 @@ class SharedEngines:
         search = translator.search
         if not search.is_prepared:
             search.use(search.choice.prepare(translator.model, translator.device))
+        if isinstance(search.engine, NativeEngine):  # what clients ask for, no operator can change
+            search.engine.leave = search.choice._replace(say=silent).leave
         at_once = (
             translator.at_once.subwords or LONGEST_SOURCE
         ) + MORE_TOKENS  # longer ones are cut

@@ -55,6 +55,15 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
         self._captured_signals.clear()  # ended as asked is status 0, and no second signal
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Wait for what is under way, and say how much of it was refused when the time was over."""
+        await super().shutdown(sockets)
+        if n := len(self.server_state.tasks):
+            self.served.service.runs.say(
+                f"requests have {self.config.timeout_graceful_shutdown} s when the service is told "
+                f"to end; {n} took longer and got 503"
+            )
+
 
 def bound(host: str, port: int) -> socket.socket:
     """A socket that listens at an address; raises ConfigError where it is not to be had."""

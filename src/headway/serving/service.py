@@ -126,6 +126,19 @@ class Service:
             raise RefusedError("language", self.runs.missing(other[0], request.target))
         return found.language, found.sureness
 
+    def refuse_left(self, text: str, request: TranslationRequest) -> None:
+        """Raise RefusedError for a text that would be left as it is: see `source_of`."""
+        if request.source.lower() != AUTO:
+            return
+        sources = sources_into(self.runs, request.target, request.pivot)
+        target = self.runs.into(request.target)[0].pair.target
+        if source_of(text, sources, target).language == target:
+            raise RefusedError(
+                "language",
+                f"the text is in {target} already, or in none of {', '.join(sources)}: it is left "
+                "as it is",
+            )
+
     # -- languages ----------------------------------------------------------------------------
 
     def _by_source(

@@ -16,6 +16,11 @@ export function languageChoice(page) {
   const has = (from, to) => pairs.some((pair) => pair.source === from && pair.target === to);
   const option = (code) => h("option", { value: code }, named(code));
   const spoken = () => (source.value === AUTO ? found?.language ?? "" : source.value);
+  /* What terms are of: where a text tells nothing of a pair, the one that there is. */
+  const from = () => {
+    const some = pairs.filter((pair) => pair.target === target.value);
+    return some.length === 1 && source.value === AUTO ? some[0].source : spoken();
+  };
   /* What a swap translates into: of a text that is in the target language already, whatever there is. */
   const back = () => (spoken() === target.value ? targets(target.value)[0] ?? "" : spoken());
 
@@ -75,7 +80,9 @@ export function languageChoice(page) {
     /* As a part of a request. */
     get tag() { return tag.value && !tag.hidden ? { tag: tag.value } : {}; },
     get spoken() { return spoken(); },
-    get pair() { return `${spoken()}-${target.value}`; },
+    get pair() { return `${from()}-${target.value}`; },
+    /* From which languages there is a way into the target. */
+    get sources() { return sources().filter((code) => has(code, target.value)); },
     /* Told what a text was found to be in. */
     heard(language, sureness) {
       if (source.value !== AUTO || (found?.language === language && found?.sureness === sureness)) return;

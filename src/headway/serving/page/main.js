@@ -12,7 +12,7 @@ import { languageChoice } from "./choice.js";
 import { panels } from "./panels.js";
 import { textTab } from "./text.js";
 import { thinkTab } from "./think.js";
-import { LANGUAGES, speak, t } from "./words.js";
+import { LANGUAGES, reason, speak, t } from "./words.js";
 
 const at = (id) => document.getElementById(id);
 const TABS = ["text", "file", "think"];
@@ -30,6 +30,7 @@ let wishes = store.preferences();
 const page = {
   at,
   keepsCorrections: false,
+  mostCharacters: 0, // of a request; 0: without limit
   get wishes() { return wishes; },
   prefer(change) {
     store.prefer(change);
@@ -41,9 +42,10 @@ const page = {
     at("said").textContent = text;
     if (text && !lasts) hushing = setTimeout(() => page.say(""), SAID_MS);
   },
+  why: (error) => (error instanceof api.Refused ? t("failed", { why: reason(error.message) }) : t("gone")),
   fail(error) {
     if (error.name === "AbortError") return;
-    page.say(error instanceof api.Refused ? t("failed", { why: error.message }) : t("gone"), true);
+    page.say(page.why(error), true);
     if (!(error instanceof api.Refused) && !(error instanceof TypeError)) throw error;
   },
   show: (name) => select(name),
@@ -127,8 +129,9 @@ fileTab(page, choice);
 const think = thinkTab(page, choice, text);
 look();
 select("text");
-api.languages().then(({ pairs, corrections }) => {
+api.languages().then(({ pairs, corrections, characters }) => {
   page.keepsCorrections = corrections;
+  page.mostCharacters = characters;
   choice.know(pairs);
   if (!pairs.length) page.say(t("noPairs"), true);
 }, page.fail);

@@ -1,7 +1,7 @@
 /* The units of a file: seen, filtered, edited in their place, accepted. */
 
 import { clear, h } from "./dom.js";
-import { flagged, number, origin, percent, t } from "./words.js";
+import { flagged, number, origin, percent, reason, t } from "./words.js";
 
 const AT_ONCE = 100; // rows that are drawn; more on demand
 const MOST_EDITS = 1000; // of a request
@@ -111,7 +111,7 @@ export function reviewTable(page, told, service) {
     return [h("p", { class: "facts" },
       unit.state !== "open" && h("span", { class: `badge ${unit.state}` }, t(`state_${unit.state}`)), from, sure),
     unit.flags.length > 0 && h("ul", { class: "flags" }, unit.flags.map(({ name, why }) =>
-      h("li", {}, h("b", {}, flagged(name)), " ", why)))];
+      h("li", {}, h("b", {}, flagged(name)), " ", reason(why))))];
   }
 
   function keys(event, unit, field) {

@@ -7,11 +7,12 @@ import { AUTO } from "./choice.js";
 import { outputView } from "./output.js";
 import { othersList } from "./others.js";
 import { part, partsOf } from "./spans.js";
-import { flagged, named, number, origin, percent, t } from "./words.js";
+import { flagged, named, number, origin, percent, reason, t } from "./words.js";
 
 const TYPING_MS = 250;
 const HEARD_MS = 1200;
 const REMEMBERED_MS = 2500;
+const LETTER = /\p{L}/u;
 const MOST_FOR_OTHERS = 600; // characters of a text of which other translations are shown, too
 
 export function textTab(page, choice) {
@@ -20,6 +21,7 @@ export function textTab(page, choice) {
   let answer = null; // what the service said last, of
   let answered = ""; // this text
   let parts = [];
+  let failure = null; // what the service said of this text instead of an answer
   let controller = new AbortController();
   let [typing, hearing, remembering] = [0, 0, 0];
 
@@ -30,11 +32,18 @@ export function textTab(page, choice) {
     clearTimeout(typing);
     others.close();
     output.mirrored();
-    count.textContent = source.value ? t("characters", { n: number([...source.value].length) }) : "";
+    counted();
     at("clear").hidden = !source.value;
     controller.abort();
     if (source.value.trim()) typing = setTimeout(translate, TYPING_MS);
     else show(null);
+  }
+
+  function counted() {
+    const n = [...source.value].length;
+    const isLong = page.mostCharacters > 0 && n > page.mostCharacters;
+    count.textContent = n ? t(isLong ? "tooMany" : "characters", { n: number(n), most: number(page.mostCharacters) }) : "";
+    count.classList.toggle("wrong", isLong);
   }
 
   async function translate() {
@@ -49,11 +58,14 @@ export function textTab(page, choice) {
       const [found] = await api.translate(request(text, pair), mine.signal);
       if (mine !== controller) return;
       answered = text;
-      if (choice.source === AUTO) choice.heard(found.source, found.sureness);
+      found.foreign = choice.source === AUTO && found.sureness === 0 && LETTER.test(text);
+      if (choice.source === AUTO) choice.heard(found.foreign ? "" : found.source, found.sureness);
       if (choice.pair !== pair && glossary(choice.pair)) await translate();
       else show(found);
     } catch (error) {
-      if (mine === controller) page.fail(error);
+      if (mine !== controller || error.name === "AbortError") return;
+      show(null, error); // the answer of another text is none of this one
+      page.fail(error);
     } finally {
       if (mine === controller) busy(false);
     }
@@ -76,8 +88,8 @@ export function textTab(page, choice) {
     result.setAttribute("aria-busy", String(is));
   }
 
-  function show(found) {
-    answer = found;
+  function show(found, error = null) {
+    [answer, failure] = [found, error];
     parts = found ? partsOf(found, answered, choice.target) : [];
     if (!found) busy(false);
     page.say("");
@@ -88,6 +100,8 @@ export function textTab(page, choice) {
     const text = answer?.text ?? "";
     output.draw(text, parts, choice.target);
     at("empty").hidden = Boolean(text);
+    at("empty").textContent = failure ? page.why(failure) : t("empty");
+    at("empty").classList.toggle("wrong", Boolean(failure));
     at("copy").hidden = !text;
     at("copy").textContent = t("copy");
     facts();
@@ -120,8 +134,9 @@ export function textTab(page, choice) {
 
   function flags() {
     clear(at("flags"));
+    if (answer?.foreign) at("flags").append(h("li", {}, t("foreign", { languages: choice.sources.map(named).join(t("comma")) })));
     at("flags").append(...(answer?.flags ?? []).map(({ name, why }) =>
-      h("li", {}, h("b", {}, flagged(name)), " ", why)));
+      h("li", {}, h("b", {}, flagged(name)), " ", reason(why))));
   }
 
   function also() {
@@ -187,7 +202,7 @@ export function textTab(page, choice) {
     if (swapped) show(null);
     typed();
   });
-  page.onRedraw(() => { draw(); if (source.value) count.textContent = t("characters", { n: number([...source.value].length) }); });
+  page.onRedraw(() => { draw(); counted(); });
 
   return {
     get value() { return source.value; },

@@ -32,7 +32,7 @@ export function thinkTab(page, choice, text) {
       frame.hidden = false;
     } catch (error) {
       shown = "";
-      said.textContent = "";
+      said.textContent = error instanceof api.Refused ? page.why(error) : "";
       page.fail(error);
     }
   }

@@ -1,5 +1,7 @@
 /* The texts of the page, in its two languages. */
 
+import { inChinese } from "./reasons.js";
+
 export const LANGUAGES = {
   en: { name: "English", short: "EN", tag: "en" },
   zh: { name: "简体中文", short: "中文", tag: "zh-Hans" },
@@ -12,11 +14,12 @@ const WORDS = {
     from: "From", to: "To", swap: "Swap the languages", detect: "Detect language", tag: "Tag", noTag: "no tag",
     detected: "{language} – detected, {sure}", source: "Text to translate",
     placeholder: "Type or paste a text", clear: "Clear", copy: "Copy", copied: "Copied",
-    characters: "{n} characters", empty: "The translation appears here.",
+    characters: "{n} characters", tooMany: "{n} characters; at most {most} are translated at once", empty: "The translation appears here.",
     outputLabel: "Translation; each word opens others for its place",
     shade: "Shade what is less sure", sure: "{percent} sure", sureTitle: "How sure the model is that this is a good translation",
     origin_memory: "from memory", origin_correction: "corrected before", origin_fuzzy: "near match {percent} %",
     origin_model: "by the model", origin_kept: "as it is", origin_none: "left as it is", origin_pivot: "through {language}",
+    foreign: "This seems to be in none of the languages that are translated from here: {languages}.", comma: ", ",
     kept: "Begins as you chose: {text}", release: "Let the model begin anew",
     also: "Also possible", others: "In this place", asking: "Looking for others …",
     noOthers: "The model sees nothing else for this place.", close: "Close",
@@ -54,11 +57,12 @@ const WORDS = {
     from: "从", to: "译成", swap: "交换语言", detect: "检测语言", tag: "标签", noTag: "无标签",
     detected: "{language}——已检测，{sure}", source: "待译文本",
     placeholder: "输入或粘贴文本", clear: "清空", copy: "复制", copied: "已复制",
-    characters: "{n} 个字符", empty: "译文会显示在这里。",
+    characters: "{n} 个字符", tooMany: "{n} 个字符，一次最多翻译 {most} 个", empty: "译文会显示在这里。",
     outputLabel: "译文；点选任一词可查看该处的其他译法",
     shade: "给把握较小的词加底色", sure: "把握 {percent}", sureTitle: "模型认为译文质量好的把握",
     origin_memory: "来自记忆库", origin_correction: "曾经更正过", origin_fuzzy: "近似匹配 {percent} %",
     origin_model: "由模型翻译", origin_kept: "保持原样", origin_none: "未翻译", origin_pivot: "经由{language}",
+    foreign: "这段文本似乎不属于此处可译的任何语言：{languages}。", comma: "、",
     kept: "按您的选择开头：{text}", release: "让模型重新开头",
     also: "也可以译为", others: "此处可用", asking: "正在查找其他译法……",
     noOthers: "模型认为此处没有别的译法。", close: "关闭",
@@ -120,6 +124,9 @@ export function t(key, values = {}) {
 
 /* What is doubtful, by its name in headway. */
 export const flagged = (name) => FLAGS[language][name] ?? name.replaceAll("_", " ");
+
+/* Why something is doubtful or refused, in words of the service. */
+export const reason = (text) => (language === "zh" && inChinese(text, named)) || text;
 
 /* Where a translation is from, by its name in the service. */
 export const origin = (name, values = {}) => (`origin_${name}` in WORDS[language] ? t(`origin_${name}`, values) : name);
