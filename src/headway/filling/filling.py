@@ -16,6 +16,7 @@ from headway.filling.inputs import FileJob
 from headway.filling.journal import Journal
 from headway.filling.report import UNWRITABLE, FileReport, report_of
 from headway.languages.codes import LanguagePair, Languages, same_language, suffix_of
+from headway.languages.path_languages import named_language
 from headway.localization.formats.documents import Document
 from headway.localization.formats.file_kinds import is_plain_text, opener_of
 from headway.localization.formats.keyed import completed
@@ -134,12 +135,15 @@ def check_languages(document: Document, wanted: LanguagePair, file: Path) -> Non
         found, expected = getattr(document, side), getattr(wanted, side)
         if found and expected and not same_language(found, expected):
             option, words = "--" + side.replace("_", "-"), side.replace("_", " ")
+            by, remedy = "", "mend the file"
+            if side == "source_language" and found == named_language(file):
+                by, remedy = " (at least its name or folder)", "mend the file or its name"
             raise OtherLanguageError(
                 f"a file is filled in by a run of its own languages; the run translates "
                 f"{wanted.source_language or 'an unknown language'} into "
-                f"{wanted.target_language or 'an unknown one'}, and {file} says that its "
-                f"{words} is {found}. Take another run, mend the file, or, if "
-                f"that is the same language, give {option} {found}.",
+                f"{wanted.target_language or 'an unknown one'}, and {file}{by} says that "
+                f"its {words} is {found}. Take another run, {remedy}, or, if that "
+                f"is the same language, give {option} {found}.",
                 words, found, expected,
             )  # fmt: skip
 
