@@ -62,7 +62,7 @@ def _path(loc: Sequence[str | int], given: Any) -> list[str | int]:
             else isinstance(value, list) and isinstance(part, int)
         )  # fmt: skip
         if is_there:
-            value = value[part]  # type: ignore[index]
+            value = value[part]
         if is_there or (isinstance(value, dict) and n == len(loc) - 1):
             found.append(part)
     return found
