@@ -62,6 +62,8 @@ def test_46_167_566_828_single_words_are_not_repeated(run: str, request) -> None
         ("ok", "gut gut gut gut"),
         ("Hello &", "Ein Kitesitesites."),
         ("Good morning", "Guten Morgen Guten Morgen"),
+        ("Good morning.", "Einoodood-ood-Essen."),
+        ("Indented line.", "IndIndische Reihe."),
         ("The dog runs.", "Der Hund läuft der Hund läuft der Hund läuft."),
         ("Yes!", "ja" * 30),
         ("A man is using equipment.", "Ein Mann benutzt Elektrorororo."),
