@@ -511,6 +511,13 @@ def test_plain_text_that_is_named_is_filled_line_by_line(tree):
     assert polib.pofile("new/po/a.po")[0].msgstr == "TEXT 0"
 
 
+def test_each_line_of_plain_text_keeps_its_line_end_and_the_file_its_mark(tree):
+    Path("a.txt").write_bytes(b"\xef\xbb\xbfone\r\n\r\n...\r\ntwo\nthree\r\n")
+    fill(["a.txt"], Shouting(), out=Path("b.txt"))
+    expected = b"\xef\xbb\xbfONE\r\n\r\n...\r\nTWO\nTHREE\r\n"
+    assert Path("b.txt").read_bytes() == expected
+
+
 def test_a_line_that_was_too_long_to_be_read_is_told_to_be_blank(tree):
     Path("a.txt").write_text(f"one\n{'x' * MAX_LINE_BYTES}y\n...\n", encoding="utf-8")
     done = fill(["a.txt"], Shouting(), out=Path("b.txt"))

@@ -1,7 +1,9 @@
 """Translation files, many at once: opened, taken through one flow, and written whole."""
 
+import codecs
 import gzip
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -90,20 +92,24 @@ def open_one(job: FileJob, wanted: LanguagePair, *, overwrite: bool) -> Document
 
 
 def open_text(path: Path, *_: object) -> Document:
-    """Plain text: as many lines come out as go in, and one that is left is blank.
+    """Plain text: as many lines come out as go in, each with its own line end, and one that is left
+    is blank.
 
     Raises DataError as `read_lines`.
     """
-    text, entries = "", list[Entry | str]()
-    for number, line in enumerate(read_lines(path), start=1):
+    text, entries, mended = "", list[Entry | str](), Counter[str]()
+    n_crlf = 0
+    for number, line in enumerate(read_lines(path, mended), start=1):
         if line is None or Segment((line,)).blank:
             text += line or ""
             entries.append("line_too_long" if line is None else "blank_side")
         else:
             at = len(text), len(text)
             entries.append(Entry(line, number, *at, _as_line, beside=True))
-        text += "\n"
-    return of_entries(Decoded(path, text), entries, (None, None), overwrite=False)
+        text += "\r\n" if mended["crlf"] > n_crlf else "\n"
+        n_crlf = mended["crlf"]
+    mark = codecs.BOM_UTF8 if mended["byte_order_mark"] else b""
+    return of_entries(Decoded(path, text, mark=mark), entries, (None, None), overwrite=False)
 
 
 def _as_line(new: Segment) -> str:
