@@ -254,7 +254,7 @@ def test_target_language_is_known(translator):
 def test_what_is_no_run_is_refused(tmp_path):
     with pytest.raises(RunError, match="holds no config.toml"):
         Translator.load(tmp_path)
-    with pytest.raises(RunError, match="holds nothing"):
+    with pytest.raises(RunError, match="does not exist"):
         Translator.load(tmp_path / "nowhere")
 
 

@@ -302,6 +302,26 @@ def test_messages_of_an_arb_file_get_the_branches_of_its_new_language(tmp_path, 
         translate("de")
 
 
+def test_a_file_of_another_language_is_refused_by_what_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    filler = Filler(Shouting(), 100)
+    call = Call(LanguagePair("en", "de"), lambda _: filler, "", print, lambda *_: None)
+
+    def refused(name: str, text: str) -> str:
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text, "utf-8")
+        with pytest.raises(DataError) as refusal:
+            fill_files([name], FillOptions(out=Path("new.html")), call)
+        return str(refusal.value)
+
+    for name in ("br.html", "br/page.html"):
+        said = refused(name, "<p>A dog</p>")
+        assert f"{name} (at least its name or folder) says that its source language is br." in said
+        assert "Take another run, mend the file or its name, or" in said
+    said = refused("page.html", '<html lang="br"><p>A dog</p></html>')
+    assert "page.html says that its source language is br. Take another run, mend the file" in said
+
+
 def test_the_first_file_that_says_its_language_says_that_of_the_call(tree):
     write_po(Path("po/a.po"), ["{n, plural, one {# file} other {# files}}"])
     text = Path("po/deep/b.po").read_text("utf-8")
@@ -489,6 +509,13 @@ def test_plain_text_that_is_named_is_filled_line_by_line(tree):
     assert Path("new/a.txt").read_text(encoding="utf-8") == "ONE\n\n...\nTWO\n"
     assert done.files[0].left == {"blank_side": 2}
     assert polib.pofile("new/po/a.po")[0].msgstr == "TEXT 0"
+
+
+def test_each_line_of_plain_text_keeps_its_line_end_and_the_file_its_mark(tree):
+    Path("a.txt").write_bytes(b"\xef\xbb\xbfone\r\n\r\n...\r\ntwo\nthree\r\n")
+    fill(["a.txt"], Shouting(), out=Path("b.txt"))
+    expected = b"\xef\xbb\xbfONE\r\n\r\n...\r\nTWO\nTHREE\r\n"
+    assert Path("b.txt").read_bytes() == expected
 
 
 def test_a_line_that_was_too_long_to_be_read_is_told_to_be_blank(tree):

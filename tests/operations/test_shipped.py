@@ -167,7 +167,7 @@ def test_a_folder_demo_without_a_run_hides_nothing_and_other_names_are_folders()
     Path("demo").mkdir()
     assert open_folder(Path("demo")).path == shipped.SHIPPED
     for name in ("demos", "./other/demo", "Demo"):
-        with pytest.raises(RunError, match="holds nothing"):
+        with pytest.raises(RunError, match="does not exist"):
             open_folder(Path(name))
 
 

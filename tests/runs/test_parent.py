@@ -42,7 +42,7 @@ def test_a_run_that_is_not_finished_is_no_parent(tmp_path, missing):
 
 
 def test_nothing_is_no_parent(tmp_path):
-    with pytest.raises(RunError, match="holds nothing"):
+    with pytest.raises(RunError, match="does not exist"):
         Parent.open(tmp_path / "none")
 
 

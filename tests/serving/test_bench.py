@@ -194,7 +194,7 @@ def test_a_run_that_translates_nothing_is_refused_before_it_is_served(
 ):
     finished = command("bench", str(tmp_path / "no"))
     assert finished.status == 2
-    assert "holds nothing" in finished.err
+    assert "does not exist" in finished.err
     assert finished.err.count("error:") == 1
     monkeypatch.setattr("headway.tasks.task_of", lambda _: "language-model")
     finished = command("bench", "demo")

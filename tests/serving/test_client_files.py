@@ -129,6 +129,16 @@ def test_libretranslate_refuses_in_its_words(
     assert told["error"] == words or name == "a.json"
 
 
+def test_text_of_windows_comes_back_with_its_line_ends(place: str) -> None:
+    def lines(data: bytes) -> list[bytes]:
+        status, told = status_and_json(send(place, data=data))
+        assert status == 200
+        return httpx.get(told["translatedFileUrl"]).content.splitlines(keepends=True)
+
+    plain, windows = lines(TEXT), lines(TEXT.replace(b"\n", b"\r\n"))
+    assert windows == [line.replace(b"\n", b"\r\n") for line in plain]
+
+
 def test_a_file_that_is_missing_or_asked_for_in_vain_is_said(place: str) -> None:
     asked = {"source": "en", "target": "zh"}
     for kind in ("data", "json"):

@@ -20,6 +20,7 @@ from headway.serving.memories import KnownTranslations, PairMemories
 from headway.serving.requests import Caller, RefusedError, ServedText, TranslationRequest
 from headway.serving.runs import ServedRuns
 from headway.serving.service import Service
+from headway.serving.xml_outline import XmlTags
 from headway.translator import Translator
 
 SENTENCE = "The teacher reads a book in the garden."
@@ -61,6 +62,8 @@ def test_46_167_566_828_single_words_are_not_repeated(run: str, request) -> None
         ("ok", "gut gut gut gut"),
         ("Hello &", "Ein Kitesitesites."),
         ("Good morning", "Guten Morgen Guten Morgen"),
+        ("Good morning.", "Einoodood-ood-Essen."),
+        ("Indented line.", "IndIndische Reihe."),
         ("The dog runs.", "Der Hund läuft der Hund läuft der Hund läuft."),
         ("Yes!", "ja" * 30),
         ("A man is using equipment.", "Ein Mann benutzt Elektrorororo."),
@@ -175,7 +178,7 @@ def test_123_565_placeholders_arrive(shipped: Service) -> None:
     for code, answer in zip(codes, ask(shipped, texts, source="en"), strict=True):
         assert answer.text.count(code) == 1
     for text in ('The teacher <x id="7"></x> reads a book.', "<x id='1'></x> <x id='2'></x>"):
-        [answer] = ask(shipped, [text], source="en", markup="xml", ignored_tags=["x"])
+        [answer] = ask(shipped, [text], source="en", markup="xml", xml_tags=XmlTags(["x"]))
         assert re.findall("<[^>]*>", answer.text) == re.findall("<[^>]*>", text)
 
 

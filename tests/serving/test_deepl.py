@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 from headway.serving.app import application
 from headway.serving.keys import ApiKeys, new_key
 from headway.serving.requests import Reason, RefusedError
+from headway.serving.xml_outline import XmlTags
 
 KEY = {"Authorization": "DeepL-Auth-Key mine"}
 
@@ -70,7 +71,7 @@ def test_its_client_translates_one_text_and_several(
     ]  # fmt: skip
     asked = service.asked[-1]
     assert (asked.source, asked.target, asked.markup) == ("en", "zh", "xml")
-    assert asked.ignored_tags == ["x", "code", "pre"]
+    assert asked.xml_tags == XmlTags(["x", "code", "pre"], ["p"], ["b"], outline=False)
     assert real.translate_text("ein Satz", source_lang="DE", target_lang="EN-US").text == (
         "en:EIN SATZ"
     )
@@ -181,7 +182,7 @@ def test_weblate_is_answered(client: TestClient, service: ShoutingService) -> No
     }  # fmt: skip
     answer = client.post("/v2/translate", json=sent, headers=KEY).json()
     assert [one["text"] for one in answer["translations"]] == ['zh:HI <X ID="3"></X>']
-    assert (service.asked[-1].markup, service.asked[-1].ignored_tags) == ("xml", ["x"])
+    assert (service.asked[-1].markup, service.asked[-1].xml_tags) == ("xml", XmlTags(["x"], [], []))
 
 
 @pytest.mark.parametrize(
@@ -198,6 +199,7 @@ def test_weblate_is_answered(client: TestClient, service: ShoutingService) -> No
         ({"preserve_formatting": "x"}, "Value for 'preserve_formatting' not supported."),
         ({"tag_handling": "md"}, "Value for 'tag_handling' not supported."),
         ({"model_type": "big"}, "Value for 'model_type' not supported."),
+        ({"splitting_tags": [1]}, "Value for 'splitting_tags' not supported."),
         ({"ignore_tags": [1]}, "Value for 'ignore_tags' not supported."),
         ({"glossary_ids": [1]}, "Value for 'glossary_ids' not supported."),
         ({"formality": "x"}, "Value for 'formality' not supported."),
@@ -233,6 +235,7 @@ def test_hostile_bodies_never_break_it(client: TestClient) -> None:
         assert "message" in answer.json()
     names = (
         "text", "target_lang", "source_lang", "formality", "tag_handling", "ignore_tags",
+        "splitting_tags", "non_splitting_tags", "outline_detection",
         "glossary_id", "glossary_ids", "model_type", "custom_instructions", "split_sentences",
     )  # fmt: skip
     for name in names:

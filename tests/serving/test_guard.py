@@ -210,6 +210,16 @@ def test_what_is_too_long_is_refused_before_it_is_read() -> None:
     assert (whole.status_code, in_pieces.status_code) == (413, 413)
 
 
+@pytest.mark.parametrize("most", [3, 1_500])
+def test_how_many_texts_a_request_has_is_said_by_the_operator_alone(most: int) -> None:
+    with client(served(Limits(max_texts=most, max_characters=0))) as asked:
+        for n, status in ((most, 200), (most + 1, 400)):
+            answer = asked.post("/v1/translate", json={**ASK, "texts": ["x"] * n})
+            assert answer.status_code == status, answer.text
+    said = f"a request has at most {most:,} texts; got {most + 1:,}"
+    assert answer.json() == {"error": said}
+
+
 def test_beyond_the_room_requests_are_refused_and_those_inside_are_answered() -> None:
     inside = served(Limits(max_waiting=2))
     entered, gate = [], anyio.Event()

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from headway.localization.placeholders.segments import Segment
 from headway.serving.markup import MOST_CODES, MarkupText
+from headway.serving.xml_outline import NO_TAGS, XmlTags
 
 
-def shouted(text: str, kind: str = "html", ignored=(), source="en", target="de") -> str:
+def shouted(text: str, kind: str = "html", tags=NO_TAGS, source="en", target="de") -> str:
     """Every text of a piece in capitals."""
-    piece = MarkupText(text, kind, ignored)
+    piece = MarkupText(text, kind, tags)
     new = [
         Segment(tuple(p.upper() if isinstance(p, str) else p for p in one.parts))
         for one in piece.segments
@@ -72,12 +73,66 @@ def test_text_is_translated_and_all_else_stays(given_text: str, wanted: str) -> 
     ],
 )
 def test_in_xml_all_tags_are_kept_and_ignored_elements_whole(given_text, wanted) -> None:
-    assert shouted(given_text, "xml", ["X"]) == wanted
+    assert shouted(given_text, "xml", XmlTags(["X"])) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "texts"),
+    [
+        # elements that stand beside each other, with whatever is between them
+        ("<d><p>A man sits.</p><p>A dog runs.</p></d>", ["A man sits.", "A dog runs."]),
+        ("<d><p>A man</p><p>A dog</p></d>", ["A man", "A dog"]),
+        ("<d>\n <p>A man</p>\n <p>A dog</p>\n</d>", ["A man", "A dog"]),
+        ('<string name="a">A man</string><string name="b">A dog</string>', ["A man", "A dog"]),
+        ("<d><seg>A <b>man</b></seg><!-- c --><seg/><seg>A dog</seg></d>",
+         ["A <b>man</b>", "A dog"]),
+        ("<data name='a'><value>A man</value></data><data name='b'><value>A dog</value></data>",
+         ["A man", "A dog"]),
+        ("<list>To do<item><t>A man</t><t>A dog</t></item></list>", ["To do", "A man", "A dog"]),
+        # one text: what stands inside of sentences
+        ("<g id='1'>A man</g> <g id='2'>sits.</g>", ["<g>A man</g> <g>sits.</g>"]),
+        ("<p>A <em>man</em> sits<fn>here</fn>.</p>", ["A <em>man</em> sits<fn>here</fn>."]),
+        ("<p>A <name><first>man</first></name> sits.</p>",
+         ["A <name><first>man</first></name> sits."]),
+        # a sentence that ends at a tag
+        ("<b>A man sits.</b><i>A dog runs.</i>", ["A man sits.", "A dog runs."]),
+        ("<p>A man sits.<br/>A dog <b>runs</b>.</p>", ["A man sits.", "A dog <b>runs</b>."]),
+        ("<p>他走了。<n/>她来了。</p>", ["他走了。", "她来了。"]),
+        ("<p>&quot;A man.&quot;<n/>&quot;A dog.&quot;</p>", ['"A man."', '"A dog."']),
+        ("<p>See 2.<b>5</b> and e.g.<b>this</b>.</p>", ["See 2.<b>5</b> and e.g.<b>this</b>."]),
+    ],
+)  # fmt: skip
+def test_elements_of_xml_beside_each_other_are_texts_of_their_own(text, texts) -> None:
+    piece = MarkupText(text, "xml")
+    assert [one.text for one in piece.segments] == texts
+    assert piece.written(piece.segments, "en", None) == text
+
+
+def test_what_is_asked_of_tags_goes_before_what_they_look_like() -> None:
+    def texts(text: str, **asked) -> list[str]:
+        return [one.text for one in MarkupText(text, "xml", XmlTags(**asked)).segments]
+
+    rows = "<d><p>a man</p><p>a dog</p></d>"
+    assert texts(rows) == ["a man", "a dog"]
+    assert texts(rows, non_splitting=["P"]) == ["<p>a man</p><p>a dog</p>"]
+    assert texts(rows, outline=False) == ["<p>a man</p><p>a dog</p>"]
+    assert texts(rows, outline=False, splitting=["P"]) == ["a man", "a dog"]
+    assert texts("<d>a man<b>a dog</b><k/>a cat</d>", splitting=["b", "k"]) == [
+        "a man", "a dog", "a cat",
+    ]  # fmt: skip
+    assert texts("<d><x><p>keep</p></x><p>a dog</p></d>", ignored=["x"]) == ["a dog"]
+    assert texts("<p>A man.<n/>A dog.</p>", non_splitting=["n"]) == ["A man.<n/>A dog."]
+
+
+def test_xml_that_is_nested_deeply_is_read() -> None:
+    n = 20_000
+    text = "<a>x" * n + "<p>one</p><p>two</p>" + "</a>" * n
+    assert [one.text for one in MarkupText(text, "xml").segments][-2:] == ["one", "two"]
 
 
 def test_xml_with_very_many_tags_is_translated_between_them() -> None:
-    text = "".join(f"<p>a{i} b</p>" for i in range(MOST_CODES))
-    assert shouted(text, "xml") == text.upper().replace("P>", "p>")
+    text = "".join(f"<b>a{i} c</b>" for i in range(MOST_CODES))
+    assert shouted(text, "xml") == text.upper().replace("B>", "b>")
     assert len(MarkupText(text, "xml").segments) == MOST_CODES
 
 
@@ -112,13 +167,13 @@ _MARKUP = re.compile(r"<!--.*?-->|<[^>]*>", re.DOTALL)
 
 @given(_HTML, st.sampled_from(["html", "xml"]))
 def test_whatever_the_markup_a_piece_that_is_not_translated_is_the_same_bytes(text, kind) -> None:
-    piece = MarkupText(text, kind, ["x"])
+    piece = MarkupText(text, kind, XmlTags(["x"]))
     assert piece.written(piece.segments, "en", None) == text
 
 
 @given(_HTML, st.sampled_from(["html", "xml"]))
 def test_whatever_the_markup_its_tags_come_out_in_their_order(text, kind) -> None:
-    piece = MarkupText(text, kind, ["x"])
+    piece = MarkupText(text, kind, XmlTags(["x"]))
     new = [
         Segment(tuple("ö" if isinstance(p, str) and p.strip() else p for p in one.parts))
         for one in piece.segments

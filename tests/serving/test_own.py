@@ -9,8 +9,10 @@ import pytest
 from served import client_of, service_of, written
 from starlette.testclient import TestClient
 
+from headway.serving.bodies import TranslateBody, read
 from headway.serving.corrections import Corrections
 from headway.serving.memories import KnownTranslations
+from headway.serving.requests import RefusedError
 from headway.serving.service import Service
 
 
@@ -92,7 +94,7 @@ def test_sampling_repeats_with_its_seed(client: TestClient) -> None:
         ({"text": "a", "prefixes": ["a", "b"]}, "as many prefixes"),
         ({"text": "a", "temperature": 2.0, "method": "greedy"}, "sampling"),
         ({"text": "a", "glossary": [{"source": ""}]}, "glossary"),
-        ({"text": "a" * 200_001}, "text"),
+        ({"text": "a" * 200_001}, "at most 100,000 characters; got 200,001"),
     ],
 )
 def test_a_wrong_request_is_told_what_is_wrong(
@@ -104,6 +106,37 @@ def test_a_wrong_request_is_told_what_is_wrong(
     )
     assert refused.status_code == 400, refused.text
     assert said in refused.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"text": 3}, "text is a text; got 3"),
+        ({"texts": ["a", None]}, "texts.1 is a text; got null"),
+        ({"texts": "a"}, 'texts is a list; got "a"'),
+        ({"text": "a", "n_best": 0}, "n_best is at least 1; got 0"),
+        ({"text": "a", "n_best": "2"}, 'n_best is a whole number; got "2"'),
+        ({"text": "a", "temperature": 0}, "temperature is more than 0; got 0"),
+        ({"text": "a", "seed": 1 << 31}, "seed is less than 2,147,483,648; got 2147483648"),
+        ({"text": "a", "details": 1}, "details is true or false; got 1"),
+        ({"text": "a", "nbest": 2}, "there is no field nbest here. Did you mean 'n_best'?"),
+        ({"text": "a", "format": "pdf"}, 'format is "text", "html" or "xml"; got "pdf"'),
+        ({"text": "a", "target": "x" * 36}, "target has at most 35 characters; got 36"),
+        ({"text": "a", "glossary": "x"}, 'glossary is a list or "none"; got "x"'),
+        ({"text": "a", "glossary": [{"target": "b"}]}, "glossary.0.source is missing. Give it."),
+        (
+            {"text": "a", "glossary": [{"source": ""}]},
+            "glossary.0.source has at least 1 characters; got 0",
+        ),
+        ({"text": "a", "glossary": [3]}, "glossary.0 is an object; got 3"),
+    ],
+)
+def test_a_wrong_field_is_told_by_its_rule_and_what_was_given(
+    body: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(RefusedError) as refused:
+        read(TranslateBody, {"source": "en", "target": "zh", **body})
+    assert str(refused.value) == said
 
 
 def test_half_a_character_is_translated_as_what_it_is(client: TestClient) -> None:

@@ -202,7 +202,7 @@ def test_a_run_that_is_gone_serves_on_until_another_lies_there(tmp_path) -> None
     (tmp_path / "en-de").rename(tmp_path / "away")
     runs.reload()
     assert stamp(runs, "en", "de") == "en-de"
-    assert "holds nothing" in runs.states()[0].trouble
+    assert "does not exist" in runs.states()[0].trouble
     run_folder(tmp_path / "en-de", "en", "fr")
     runs.reload()
     assert stamp(runs, "en", "fr") == "en-de"

@@ -265,7 +265,7 @@ def test_an_unfinished_parent_is_refused(everyday_run, files, tmp_path):
     finished = tune(tmp_path / "run", parent, "--pairs", files[1])
     assert finished.status == 2
     assert "only a finished run can be gone on from" in finished.err
-    assert "holds nothing" in tune(tmp_path / "run", tmp_path / "none", "--pairs", files[1]).err
+    assert "does not exist" in tune(tmp_path / "run", tmp_path / "none", "--pairs", files[1]).err
 
 
 # -- what broke once ----------------------------------------------------------------------------

@@ -171,9 +171,9 @@ class RunFolder:
         """An existing run; raises RunError when there is none."""
         folder = cls(path := Path(path))
         if not folder.config.exists():
-            held = "nothing" if not path.exists() else "no config.toml"
+            found = "holds no config.toml" if path.exists() else "does not exist"
             raise RunError(
-                f"A run folder is what `headway train` or `import` writes; {path} holds {held}."
+                f"A run folder is what `headway train` or `import` writes; {path} {found}."
             )
         return folder
 

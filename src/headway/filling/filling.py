@@ -1,7 +1,9 @@
 """Translation files, many at once: opened, taken through one flow, and written whole."""
 
+import codecs
 import gzip
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +18,7 @@ from headway.filling.inputs import FileJob
 from headway.filling.journal import Journal
 from headway.filling.report import UNWRITABLE, FileReport, report_of
 from headway.languages.codes import LanguagePair, Languages, same_language, suffix_of
+from headway.languages.path_languages import named_language
 from headway.localization.formats.documents import Document
 from headway.localization.formats.file_kinds import is_plain_text, opener_of
 from headway.localization.formats.keyed import completed
@@ -89,20 +92,24 @@ def open_one(job: FileJob, wanted: LanguagePair, *, overwrite: bool) -> Document
 
 
 def open_text(path: Path, *_: object) -> Document:
-    """Plain text: as many lines come out as go in, and one that is left is blank.
+    """Plain text: as many lines come out as go in, each with its own line end, and one that is left
+    is blank.
 
     Raises DataError as `read_lines`.
     """
-    text, entries = "", list[Entry | str]()
-    for number, line in enumerate(read_lines(path), start=1):
+    text, entries, mended = "", list[Entry | str](), Counter[str]()
+    n_crlf = 0
+    for number, line in enumerate(read_lines(path, mended), start=1):
         if line is None or Segment((line,)).blank:
             text += line or ""
             entries.append("line_too_long" if line is None else "blank_side")
         else:
             at = len(text), len(text)
             entries.append(Entry(line, number, *at, _as_line, beside=True))
-        text += "\n"
-    return of_entries(Decoded(path, text), entries, (None, None), overwrite=False)
+        text += "\r\n" if mended["crlf"] > n_crlf else "\n"
+        n_crlf = mended["crlf"]
+    mark = codecs.BOM_UTF8 if mended["byte_order_mark"] else b""
+    return of_entries(Decoded(path, text, mark=mark), entries, (None, None), overwrite=False)
 
 
 def _as_line(new: Segment) -> str:
@@ -134,12 +141,15 @@ def check_languages(document: Document, wanted: LanguagePair, file: Path) -> Non
         found, expected = getattr(document, side), getattr(wanted, side)
         if found and expected and not same_language(found, expected):
             option, words = "--" + side.replace("_", "-"), side.replace("_", " ")
+            by, remedy = "", "mend the file"
+            if side == "source_language" and found == named_language(file):
+                by, remedy = " (at least its name or folder)", "mend the file or its name"
             raise OtherLanguageError(
                 f"a file is filled in by a run of its own languages; the run translates "
                 f"{wanted.source_language or 'an unknown language'} into "
-                f"{wanted.target_language or 'an unknown one'}, and {file} says that its "
-                f"{words} is {found}. Take another run, mend the file, or, if "
-                f"that is the same language, give {option} {found}.",
+                f"{wanted.target_language or 'an unknown one'}, and {file}{by} says that "
+                f"its {words} is {found}. Take another run, {remedy}, or, if that "
+                f"is the same language, give {option} {found}.",
                 words, found, expected,
             )  # fmt: skip
 

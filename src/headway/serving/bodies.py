@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from headway.core.errors import DataError
 from headway.localization.terms.glossary import Glossary, GlossaryRow
 from headway.localization.terms.keeping import Terms
+from headway.serving.body_errors import said_of
 from headway.serving.requests import AUTO, RefusedError, TranslationRequest
 
-MOST_TEXTS = 1_000
 MOST_TERMS = 2_000
 MOST_EDITS = 5_000
 
@@ -35,9 +35,10 @@ class GlossaryPair(_Body):
 class TranslateBody(_Body):
     """`POST /v1/translate`."""
 
-    text: Annotated[Text | None, Field(description="One text; instead of `texts`.")] = None
+    text: Annotated[str | None, Field(description="One text; instead of `texts`.")] = None
     texts: Annotated[
-        list[Text] | None, Field(max_length=MOST_TEXTS, description="Several texts.")
+        list[str] | None,
+        Field(description="Several texts; how many is the service's `--max-texts`."),
     ] = None
     target: Annotated[Code, Field(description="Code of the language to translate into.")]
     source: Annotated[
@@ -52,7 +53,7 @@ class TranslateBody(_Body):
     prefix: Annotated[Text | None, Field(description="What every translation begins with.")] = None
     prefixes: Annotated[
         list[Text] | None,
-        Field(max_length=MOST_TEXTS, description="The same for each text; empty for none."),
+        Field(description="The same for each text; empty for none."),
     ] = None
     beam: Annotated[
         int | None, Field(ge=1, le=32, description="Hypotheses kept after each step.")
@@ -217,7 +218,4 @@ def read(model: type[Given], given: Any) -> Given:
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))[:200]
-        message = first["msg"].removeprefix("Value error, ")
-        raise RefusedError("bad", f"{where}: {message}" if where else message) from None
+        raise RefusedError("bad", said_of(error, given, [*model.model_fields])) from None

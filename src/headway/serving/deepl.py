@@ -35,6 +35,7 @@ from headway.serving.guard import key_in
 from headway.serving.language_codes import english_name, same_or_into, served_code, sources, targets
 from headway.serving.requests import AUTO, RefusedError, TranslationRequest
 from headway.serving.service import Service
+from headway.serving.xml_outline import XmlTags
 
 EVERY = ("GET", "POST", "PUT", "PATCH", "DELETE")
 NO_LIMIT = 1_000_000_000_000
@@ -147,7 +148,12 @@ class DeepLDoor:
         wanted = TranslationRequest(
             texts, target, source,
             markup="xml" if markup == "xml" else "html" if markup == "html" else "text",
-            ignored_tags=names_of(given, "ignore_tags"),
+            xml_tags=XmlTags(
+                names_of(given, "ignore_tags"),
+                names_of(given, "splitting_tags"),
+                names_of(given, "non_splitting_tags"),
+                outline=given.get("outline_detection") not in ("0", "false", False),
+            ),
             terms=await wanted_terms(request, given, source, target),
         )  # fmt: skip
         answers = await self.service.translate(wanted, caller_of(request))

@@ -312,6 +312,9 @@ def deepl(pair: ServedPair) -> dict[str, Described]:
         source_lang={"description": "a code; without it, each text's own is found"},
         tag_handling={"description": "xml or html"},
         ignore_tags={"description": "elements whose text stays"},
+        splitting_tags={"description": "elements of xml that are texts of their own"},
+        non_splitting_tags={"description": "elements of xml that stand inside of texts"},
+        outline_detection={"description": "false: no other element of xml is a text of its own"},
         glossary_id={},
     )
     done = with_others(

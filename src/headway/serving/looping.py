@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from headway.localization.checks.output_checks import repeated, words_of
+from headway.localization.checks.output_checks import STAMMER, repeated, words_of
 from headway.translation.detailed import Translation
 from headway.translation.portions import combined
 
@@ -24,7 +24,6 @@ BEAM = 8
 _MUCH_LONGER = 16
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _SHORT = 40
-_IN_WORD = re.compile(r"([^\W\d_]{3,8}?)\1{2,}|([^\W\d_]{2})\2{3,}")
 _AGAIN = re.compile(r"(\S.{0,15}?)\1{3,}", re.DOTALL)
 
 
@@ -38,7 +37,7 @@ def is_odd(source: str, target: str) -> bool:
         usual = 3 if one_word else 1 if len(ours) <= 1 else 2
         if n - repeated(ours)[0] >= (usual if len(ours) <= FEW_WORDS else REPEATED):
             return True
-    if len(text) <= _SHORT and _IN_WORD.search(target) and not _IN_WORD.search(source):
+    if len(text) <= _SHORT and STAMMER.search(target) and not STAMMER.search(source):
         return True
     if len(target) > 2 * len(source) + _MUCH_LONGER and _AGAIN.search(target):
         return True

@@ -26,6 +26,7 @@ from headway.localization.formats.markup import (
 )
 from headway.localization.formats.spans import Decoded, Entry, nested_as
 from headway.localization.placeholders.segments import Segment
+from headway.serving.xml_outline import NO_TAGS, XmlTags, text_ends
 
 MOST_CODES = 100
 """Tags in one text of XML: of more, what stands between two of them is a text by itself."""
@@ -35,15 +36,14 @@ class MarkupText:
     """A piece of HTML or XML, perhaps without anything around it, and the texts in it."""
 
     def __init__(
-        self, text: str, kind: Literal["html", "xml"], ignored_tags: Sequence[str] = ()
+        self, text: str, kind: Literal["html", "xml"], xml_tags: XmlTags = NO_TAGS
     ) -> None:
-        """`ignored_tags` are elements of XML that stay as they are."""
+        """`xml_tags` are of XML."""
         self.text, self.kind = text, kind
         if kind == "html":
             self._entries = page_entries(Decoded(Path(), text))
         else:
-            ignored = {name.lower() for name in ignored_tags}
-            self._entries = list(_xml_entries(text, ignored))
+            self._entries = list(_xml_entries(text, xml_tags.in_lower_case()))
 
     @property
     def segments(self) -> list[Segment]:
@@ -74,11 +74,18 @@ class MarkupText:
         return edited(self.text, edits)
 
 
-def _xml_entries(text: str, ignored: Container[str]) -> Iterator[Entry]:
-    """All of it as one text, whose tags are codes; of too many tags, what is between them."""
-    some = list(tokens(text))
+def _xml_entries(text: str, tags: XmlTags) -> Iterator[Entry]:
+    """Its texts, as `text_ends` has them, the tags in them as codes; of too many tags, what is
+    between them."""
+    some, stays = list(tokens(text)), partial(_stays, text, tags.ignored)
+    parting, beginning = text_ends(text, some, stays, tags)
     pieces = list[MarkupPiece]()
-    for n, one, last in steps(some, partial(_stays, text, ignored)):
+    for n, one, last in steps(some, stays):
+        if n in parting or n in beginning:
+            yield from _text_of(pieces)
+            pieces = []
+        if n in parting and last == n:
+            continue
         if one.kind == "text":
             pieces += text_pieces(text, one, unescape)
         elif last > n:
@@ -89,6 +96,10 @@ def _xml_entries(text: str, ignored: Container[str]) -> Iterator[Entry]:
             pieces.append(piece(text, one))
         else:
             pieces.append(whole(text, (), one.start, one.end))
+    yield from _text_of(pieces)
+
+
+def _text_of(pieces: Sequence[MarkupPiece]) -> Iterator[Entry]:
     write = writer(escaped)
     for some_pieces in not_too_many(pieces, MOST_CODES):
         segment, start, end = joined(some_pieces)

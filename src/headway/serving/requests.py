@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from headway.core.errors import UserError
+from headway.serving.xml_outline import NO_TAGS, XmlTags
 
 if TYPE_CHECKING:
     from headway.localization.checks.calibration import Verdict
@@ -80,8 +81,7 @@ class TranslationRequest(NamedTuple):
     target: str
     source: str = AUTO
     markup: Literal["text", "html", "xml"] = "text"
-    ignored_tags: Sequence[str] = ()
-    """Elements of xml whose text stays."""
+    xml_tags: XmlTags = NO_TAGS
     n_best: int = 1
     prefixes: Sequence[str] = ()
     """What each translation begins with; empty: nothing is asked for."""

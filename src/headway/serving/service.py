@@ -222,7 +222,7 @@ class Service:
 
     def _with_markup(self, texts: Sequence[str], request: TranslationRequest) -> list[ServedText]:
         assert request.markup != "text", "its caller looked"
-        pieces = [MarkupText(text, request.markup, request.ignored_tags) for text in texts]
+        pieces = [MarkupText(text, request.markup, request.xml_tags) for text in texts]
 
         def made(source: str, rows: Sequence[int]) -> Iterator[ServedText]:
             way = route(self.runs, source, request.target, request.pivot)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headway.localization.checks.calibration import Calibration, Checker
+from headway.localization.checks.calibration import LIMITS, Calibration, Checker
 from headway.localization.checks.code_signs import odd_codes
 from headway.localization.checks.number_words import small_numbers
 from headway.localization.checks.output_checks import (
@@ -127,7 +127,13 @@ def test_characters_in_bytes_are_a_stronger_sign_than_any_letters() -> None:
     [
         ("Ein Terrier.", "A Terrerrerrerrerrerrerr of a grass.", True),
         ("A dog runs.", "Ein Diiiiiii rennt.", True),
+        ("Good morning.", "Einoodood-ood-Essen.", True),
+        ("Save file", "Sileileilette", True),
+        ("one dog", "EinoneEinoneEinoneone.", True),
+        ("Indented line.", "IndIndische Reihe.", True),
         ("Sooooo good!", "Sooooo gut!", False),
+        ("Two bananas, Anna.", "Zwei Ananas, Anna, papperlapapp.", False),
+        ("It takes ChaCha20.", "Es nimmt ChaCha20.", False),
         ("Hahahaha!", "Hahahaha!", False),
         ("By ship.", "Schifffahrt.", False),
         ("The Mississippi.", "Der Mississippi.", False),
@@ -135,6 +141,16 @@ def test_characters_in_bytes_are_a_stronger_sign_than_any_letters() -> None:
 )
 def test_a_part_of_a_word_again_and_again_is_a_loop(source, target, loops) -> None:
     assert ("loop" in check_texts(source, target, TrainingStats())) is loops
+
+
+def test_a_long_part_of_a_word_is_a_surer_loop_than_drawn_out_letters() -> None:
+    def strength(target: str) -> float:
+        return check_texts("A woman roars.", target, TrainingStats())["loop"].strength
+
+    assert strength("Eine Frau macht Roooaaaarrrr.") == LIMITS["loop"]
+    assert strength("Eine Goodoodood.") > LIMITS["loop"]
+    for words in ("Der Cha-Cha-Cha.", "Her great-great-great-grandmother."):
+        assert strength(words) < LIMITS["loop"]
 
 
 def test_a_word_is_known_with_either_apostrophe_and_in_full_width() -> None:

@@ -11,7 +11,7 @@ from headway.localization.placeholders.patterns import partners
 from headway.localization.placeholders.projection import CodeProjection, TokenSpans, without_codes
 from headway.localization.placeholders.segments import Code, Segment
 
-MARKUP = re.compile(r"(</?\w(?: id=\"\d\")?/?>)")
+MARKUP = re.compile(r"(</?\w{1,2}(?: id=\"\d\")?/?>)")
 
 
 def segment(text: str) -> Segment:
@@ -49,6 +49,17 @@ def projected(source: str, target: str, alignment: dict[int, int]) -> str:
         ("Press <x/>", "Drücken", {0: 0}, "Drücken <x/>"),
         ("in his <x/>.", "in der Hand", {0: 0, 1: 2, 2: 1}, "in <x/> der Hand"),
         ("in <x/><b>his</b>.", "in der.", {0: 0, 1: 1, 2: 2}, "in <x/><b>der</b>."),
+        ("A man<br/>sits here", "Ein Mann sitzt hier", {0: 0, 1: 1, 2: 2, 3: 3},
+         "Ein Mann<br/>sitzt hier"),
+        ("A man<br/>(old)", "Ein Mann (alt)", {0: 0, 1: 1, 2: 2, 3: 3, 4: 4},
+         "Ein Mann<br/>(alt)"),
+        ("A man<br/> sits", "Ein Mann sitzt", {0: 0, 1: 1, 2: 2}, "Ein Mann<br/> sitzt"),
+        ("A man <br/>sits", "Ein Mann sitzt", {0: 0, 1: 1, 2: 2}, "Ein Mann <br/>sitzt"),
+        ("A man <br/> sits", "Ein Mann sitzt", {0: 0, 1: 1, 2: 2}, "Ein Mann <br/> sitzt"),
+        ("A man<br/><br/>sits", "Ein Mann sitzt", {0: 0, 1: 1, 2: 2}, "Ein Mann<br/><br/>sitzt"),
+        ("<b>A man</b><br/>sits", "Ein Mann sitzt", {0: 0, 1: 1, 2: 2},
+         "<b>Ein Mann</b><br/>sitzt"),
+        ("<br/>A man<br/>", "Ein Mann", {0: 0, 1: 1}, "<br/>Ein Mann<br/>"),
         ("File<x/>: lost", "Datei: weg", {0: 0, 1: 1, 2: 2}, "Datei<x/>: weg"),
         ("a <b>blue</b> <i>dog</i>", "蓝狗", {0: 1, 1: 2}, "<b>蓝</b><i>狗</i>"),
         ("no <b></b> words", "keine Worte", {0: 0, 1: 1}, "keine <b></b>Worte"),
@@ -114,3 +125,11 @@ def test_a_code_never_cuts_a_code_of_the_text_or_a_word():
     result = projected("<b>the</b> %s file", "die %sDatei", {0: 0, 1: 1})
     assert "%s" in result
     assert "Datei" in result
+
+
+@pytest.mark.parametrize("break_", ["<br/>", "<br>", "<BR />"])
+def test_a_line_break_keeps_the_words_beside_it_apart(break_: str) -> None:
+    for source in (f"A man{break_}sits", f"A man {break_}sits", f"A man{break_} sits"):
+        before, behind = source.split(break_)
+        assert without_codes(Segment((before, Code(break_), behind))).text == "A man sits"
+    assert without_codes(Segment(("A man", Code("<wbr/>"), "sits"))).text == "A mansits"

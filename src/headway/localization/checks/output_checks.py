@@ -29,8 +29,11 @@ _HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_HAN}]|[^\W\d_{_HAN}]+(?:['’][^\W\d_{_HAN}]+)*|\d+")
 _DIGIT = re.compile(r"\d")
 _LETTERS = re.compile(r"[^\W\d_]")
-_STAMMER = re.compile(r"([^\W\d_]{1,6}?)\1{3,}")
-"""A part of a word four times: `Terrerrerrerrer`."""
+STAMMER = re.compile(
+    r"([^\W\d_]{1,6}?)\1{3,}|(?i:([^\W\d_]{3,8}?)\2-?\2)|([A-ZÀ-ÖØ-ÞΑ-ΩА-Я][^\W\d_]{2,7}?)\3"
+)
+"""A part of a word four times (`Terrerrerrerrer`), a longer one three times (`Goodoodood`), or one
+with a capital twice (`IndIndische`): no word of a language has these."""
 _BYTE = re.compile("<0x([89A-F][0-9A-F])>")
 _BYTES = re.compile(f"(?:{_BYTE.pattern})+")
 _COVERED = 0.2
@@ -154,7 +157,7 @@ def _loop(pair: CheckedPair) -> CheckResult:
     """Words, or parts of them, again and again in a sentence, or sentences in a text, beyond the
     source's."""
     source, target = (
-        [tuple(words_of(_STAMMER.sub(_apart, text))) for text in side]
+        [tuple(words_of(STAMMER.sub(_apart, text))) for text in side]
         for side in (pair.ours, pair.theirs)
     )
     n, what = max(map(repeated, target), default=(0, ""))
@@ -168,7 +171,9 @@ def _loop(pair: CheckedPair) -> CheckResult:
 
 
 def _apart(found: re.Match[str]) -> str:
-    return f" {found[1]}" * (len(found[0]) // len(found[1])) + " "
+    part = next(filter(None, found.groups()))
+    least = 5 if len(part) > 2 else 0  # "Roooaaaarrrr" may be, "Goodoodood" not
+    return f" {part}" * max(least, len(found[0]) // len(part)) + " "
 
 
 def repeated(words: Sequence[str]) -> tuple[int, str]:

@@ -19,6 +19,7 @@ from headway.localization.placeholders.segments import Code, Segment
 _WORD = re.compile(
     rf"(?<!\d)\d++(?:[.,:]\d+)+|[{UNSPACED}]|[^\W{UNSPACED}]+(?:['’-][^\W{UNSPACED}]+)*|\S"
 )
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 Spans = Sequence[tuple[int, int]]
 """Beginning and end of each token, in characters of its text."""
@@ -37,6 +38,8 @@ class CodePosition(NamedTuple):
     behind_space: bool
     before_space: bool
     """Or at the beginning, or at the end, or before a sign."""
+    is_gap: bool = False
+    """It alone keeps two words apart, and reads as the space that is not there."""
 
 
 class Plain(NamedTuple):
@@ -57,7 +60,8 @@ class _Element(NamedTuple):
 
 
 def without_codes(segment: Segment) -> Plain:
-    """The text alone, without the second of two spaces that meet where a code was."""
+    """The text alone, without the second of two spaces that meet where a code was; a line break
+    that stands without a space between two words is one."""
     text, places, whole, read = "", list[CodePosition](), segment.text, 0
     for part, next_part in pairwise((*segment.parts, "")):
         if isinstance(part, str):
@@ -65,12 +69,14 @@ def without_codes(segment: Segment) -> Plain:
             text += part[1:] if meets else part
             read += len(part)
             continue
-        if part.text.isspace() and not text.endswith(" "):
+        breaks = bool(text) and _BREAK.fullmatch(part.text) is not None
+        if (part.text.isspace() or breaks) and not text.endswith(" "):
             text += " "
         before, read = whole[:read][-1:], read + len(part.text)
         behind = whole[read : read + 1]
         ends = not (behind.strip() if isinstance(next_part, Code) else behind.isalnum())
-        places.append(CodePosition(len(text), not before.strip(), ends))
+        is_gap = part.text.isspace() or (breaks and bool(before.strip() and behind.strip()))
+        places.append(CodePosition(len(text), not before.strip(), ends, is_gap))
     return Plain(text, places)
 
 
@@ -211,7 +217,7 @@ class CodeProjection:
             place = max(written, self._place(word, code))
             between, behind = self.target[written:place], self.target[place : place + 1]
             written = place
-            if self.codes[code].text.isspace():
+            if self.places[code].is_gap:
                 parts += [between.rstrip(" "), self.codes[code]]
                 written += behind == " "
                 continue
