@@ -253,3 +253,20 @@ def test_a_language_into_itself_is_not_refused(
     request = {"q": "a", "source": "en-US", "target": "en-GB"}
     assert client.post("/translate", json=request).status_code == 200
     assert (service.asked[-1].source, service.asked[-1].target) == ("en", "en")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"q": "A dog.",\n "target": "de",}', "this is no JSON: line 2, column "),
+        (b'{"text": 5', "this is no JSON: line 1, column 11: expecting ',' delimiter. A request"),
+        (b'{"q": "\xff"}', "this is no JSON: byte 8 is not UTF-8. A request is one JSON object"),
+        (b"[" * 100_000, "this JSON cannot be read: it is nested too deeply, or has"),
+        (b'["a"]', "A request is one JSON object, or a form; got another value of JSON"),
+    ],
+)
+def test_a_body_that_is_no_json_is_told_where(client: TestClient, body: bytes, said: str) -> None:
+    headers = {"content-type": "application/json"}
+    answer = client.post("/translate", content=body, headers=headers)
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith(said)

@@ -34,6 +34,7 @@ EVENTS = "text/event-stream"
 _LOG = logging.getLogger(__name__)
 _HALVES = re.compile(r"\\u[dD][89a-fA-F]")
 """Halves of characters (surrogates) as JSON writes them."""
+_ONE_OBJECT = "A request is one JSON object, or a form"
 
 
 def told(error: RefusedError, content: Mapping[str, Any], status: int | None = None) -> Response:
@@ -169,11 +170,21 @@ async def body_of(request: Request) -> dict[str, Any]:
         read = json.loads(body or "{}")
         if _HALVES.search(body):
             read = _whole(read)
-    except (ValueError, RecursionError):
-        raise RefusedError("bad", "a request is one JSON object, or a form") from None
+    except (ValueError, RecursionError) as error:
+        raise RefusedError("bad", f"{_no_json(error)}. {_ONE_OBJECT}.") from None
     if not isinstance(read, dict):
-        raise RefusedError("bad", "a request is one JSON object, or a form")
+        raise RefusedError("bad", f"{_ONE_OBJECT}; got another value of JSON")
     return read
+
+
+def _no_json(error: ValueError | RecursionError) -> str:
+    """Why a body cannot be read, and where."""
+    if isinstance(error, json.JSONDecodeError):
+        where = f"line {error.lineno}, column {error.colno}"
+        return f"this is no JSON: {where}: {error.msg[:1].lower()}{error.msg[1:]}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"this is no JSON: byte {error.start + 1} is not UTF-8"
+    return "this JSON cannot be read: it is nested too deeply, or has a number that is too long"
 
 
 def _fields(body: bytes) -> dict[str, Any]:
