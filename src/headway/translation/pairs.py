@@ -209,17 +209,16 @@ def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool =
     way = languages(prepared.corpus)
     named = f" ({way[0]} into {way[1]})" if all(way) else ""
     say(f"read {report.read:,} pairs{named}, kept {report.kept:,} for training")
-    for reason, n in report.dropped.most_common():
-        say(f"  dropped {n:,}: {reason.replace('_', ' ')}")
+    say(f"  dropped: {report.dropped_words()}")
     for suspicion in () if data.one_language else report.suspicions:
         say(f"WARNING: {suspicion}")
     for sentence in _in_other_languages(prepared, data):
         say(f"WARNING: {sentence}. Were the two sides exchanged?")
     refuse_unusable(report, least=1 if few else LEAST_PAIRS)
     if not (prepared.valid_texts or few):
-        lost = ", ".join(f"{n:,} {reason}" for reason, n in prepared.valid_report.dropped.items())
+        lost = prepared.valid_report.dropped_words()
         raise DataError(
-            f"validation needs a usable pair; none was left (dropped: {lost or 'none'}). "
+            f"validation needs a usable pair; none was left (dropped: {lost}). "
             "Give --valid-source and --valid-target whose pairs are kept, or more text."
         )
     pairs = Pairs(prepared, glossary=data.glossary)
