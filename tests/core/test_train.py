@@ -156,3 +156,15 @@ def test_it_refuses_what_it_cannot_use_and_changes_nothing(
     with pytest.raises(DataError, match="nothing.txt"):
         train(tmp_path / "nothing.txt", corpus[1], tmp_path / "x", sections=SECTIONS)
     assert not (tmp_path / "x" / "config.toml").exists()
+
+
+def test_without_a_usable_pair_to_validate_on_nothing_is_begun(
+    corpus: tuple[Path, Path], tmp_path: Path
+) -> None:
+    blank = tmp_path / "blank.txt"
+    blank.write_text("\n\n")
+    data = {**SECTIONS["data"], "valid_source": (blank,), "valid_target": (blank,)}
+    for _ in range(2):
+        with pytest.raises(DataError, match=r"validation needs .*\(dropped: 2 blank side\)"):
+            train(*corpus, tmp_path / "run", sections={**SECTIONS, "data": data})
+    assert not (tmp_path / "run").exists()

@@ -246,3 +246,12 @@ def refuse_unusable(report: Report, *, least: int = LEAST_PAIRS) -> None:
             f"source and target must differ; in {report.noticed['copy']:,} of {report.kept:,} "
             "pairs they are the same text. Was one file given twice?"
         )
+
+
+def refuse_unvalidated(report: Report, n_left: int) -> None:
+    """Raise DataError where no pair is left to validate on, with the counts that led to it."""
+    if not n_left:
+        raise DataError(
+            f"validation needs a usable pair; none was left (dropped: {report.dropped_words()}). "
+            "Give --valid-source and --valid-target whose pairs are kept, or more text."
+        )

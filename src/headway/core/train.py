@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from headway.core import runtime as machine
-from headway.core.cleaning import refuse_unusable
+from headway.core.cleaning import refuse_unusable, refuse_unvalidated
 from headway.core.config import Sections, build, merge
 from headway.core.dataset import Dataset, PairsSettings, prepare_in_memory
 from headway.core.disk import checksum
@@ -101,6 +101,7 @@ def train(
     runtime = machine.start(settings.runtime)
     data = prepare_in_memory(settings.data, settings.text, seed=settings.runtime.seed, say=say)
     refuse_unusable(data.report)
+    refuse_unvalidated(data.valid_report, len(data.valid))
     sums = {str(path): checksum(path) for pair in settings.data.files() for path in pair}
     if again:
         refuse_changed(folder, sums)

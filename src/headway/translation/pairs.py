@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from headway.core.cleaning import LEAST_PAIRS, refuse_unusable
+from headway.core.cleaning import LEAST_PAIRS, refuse_unusable, refuse_unvalidated
 from headway.core.config import Sections, build, merge
-from headway.core.errors import ConfigError, DataError, refuse_below
+from headway.core.errors import ConfigError, refuse_below
 from headway.core.rows import Indices
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
@@ -215,12 +215,8 @@ def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool =
     for sentence in _in_other_languages(prepared, data):
         say(f"WARNING: {sentence}. Were the two sides exchanged?")
     refuse_unusable(report, least=1 if few else LEAST_PAIRS)
-    if not (prepared.valid_texts or few):
-        lost = prepared.valid_report.dropped_words()
-        raise DataError(
-            f"validation needs a usable pair; none was left (dropped: {lost}). "
-            "Give --valid-source and --valid-target whose pairs are kept, or more text."
-        )
+    if not few:
+        refuse_unvalidated(prepared.valid_report, len(prepared.valid_texts))
     pairs = Pairs(prepared, glossary=data.glossary)
     if data.glossary:
         names = ", ".join(map(str, data.glossary))
