@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -132,6 +133,34 @@ def test_a_run_that_was_killed_goes_on_with_its_own_files_only_as_if_it_had_not_
     resumed = RunFolder.open(alone / "resumed" / "run")
     assert resumed.model.read_bytes() == run.model.read_bytes()
     assert resumed.card.read_text("utf-8") == run.card.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("rule", "given"),
+    [
+        (r"\[training\] max_steps is 6, got 9", {"sections": {"training": {"max_steps": 9}}}),
+        (r"\[text\] vocabulary_size is \d+, got 37000", {"preset": "paper-big"}),
+        ("sections", {"sections": {"nonsense": {"x": 1}}}),
+        ("preset must be one of", {"preset": "huge"}),
+        (r"\[data\] source is", {}),
+    ],
+)
+@pytest.mark.parametrize("began", ["killed", "whole"])
+def test_a_run_that_goes_on_refuses_what_it_did_not_begin_with(
+    alone: Path, corpus: tuple[Path, Path], began: str, rule: str, given: dict[str, Any]
+) -> None:
+    source = corpus[0] if given else corpus[1]
+    with pytest.raises(ConfigError, match=rule):
+        train(source, corpus[1], alone / began / "run", resume=True, **given)
+
+
+def test_the_call_that_began_a_run_goes_on_with_it_whatever_came_of_its_settings(
+    corpus: tuple[Path, Path], tmp_path: Path
+) -> None:
+    open_ones = {**SECTIONS, "text": {"vocabulary_size": 9_000}, "training": {"max_steps": 1}}
+    runs = [train(*corpus, tmp_path, sections=open_ones, resume=True) for _ in range(2)]
+    assert runs[0].settings()["text"]["vocabulary_size"] < 9_000
+    assert runs[1].finished
 
 
 def test_all_of_headway_opens_what_it_writes(run: RunFolder) -> None:
