@@ -168,9 +168,19 @@ def test_all_of_headway_opens_what_it_writes(run: RunFolder) -> None:
     ours = TextTranslator.load(run.path).translate(texts)
     assert ours == Translator.load(run.path, engine="torch").translate(texts)
     assert ours[1] == ""
+    assert TextTranslator.load(run.path).translate(texts[0]) == ours[0]
     assert command("check", str(run.path)).status == 0
     assert "BLEU" in run.card.read_text("utf-8")
     assert run.finished
+
+
+@pytest.mark.parametrize(
+    ("device", "rule"),
+    [("gpu", "must be one of 'auto', 'cpu', 'cuda'; got 'gpu'"), ("cuda", "needs a GPU")],
+)
+def test_a_device_that_is_not_there_is_refused_in_words(run, device, rule, without_a_gpu) -> None:
+    with pytest.raises(ConfigError, match=rule):
+        TextTranslator.load(run.path, device)
 
 
 def test_it_refuses_what_it_cannot_use_and_changes_nothing(
