@@ -156,6 +156,33 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(
     assert synced == [(".a.part", False), (tmp_path.name, True)]
 
 
+def test_all_that_is_in_a_folder_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(disk, "sync", lambda path: synced.append(path.name))
+    with whole_folder(tmp_path / "folder") as part:
+        (part / "deep").mkdir()
+        (part / "deep" / "data").touch()
+    assert sorted(synced[:-2]) == ["data", "deep"]
+    assert synced[-2:] == [part.name, tmp_path.name]
+
+
+def test_a_folder_that_cannot_take_its_place_leaves_the_one_that_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path / "folder")
+
+    def failing(part: Path, _final: Path) -> None:
+        raise OSError(errno.EIO, "Input/output error", str(part))
+
+    monkeypatch.setattr(Path, "replace", failing)
+    with pytest.raises(DiskError), whole_folder(tmp_path / "folder") as part:
+        (part / "data").write_bytes(b"new")
+    assert (tmp_path / "folder" / "data").read_bytes() == b"0123456789"
+    assert os.listdir(tmp_path) == ["folder"]
+
+
 def test_a_folder_that_is_not_sealed_is_whole_as_well(tmp_path: Path) -> None:
     for data in (b"old", b"new"):
         with whole_folder(tmp_path / "folder") as part:

@@ -143,7 +143,7 @@ def whole_folder(final: Path) -> Iterator[Path]:
         with disk_errors(final):
             part.mkdir(parents=True)
             yield part
-            for path in (*part.iterdir(), part):
+            for path in (*part.rglob("*"), part):
                 sync(path)
             if final.exists():
                 final.rename(old)
@@ -151,6 +151,8 @@ def whole_folder(final: Path) -> Iterator[Path]:
                 part.replace(final)
             except OSError:
                 if not final.exists():  # else another process was as quick, with the same content
+                    if old.exists():
+                        old.rename(final)
                     raise
             sync(final.parent)
     finally:
