@@ -234,8 +234,7 @@ def _refusal(source: str, target: str, settings: CleaningSettings) -> str:
 
 
 def refuse_unusable(report: Report, *, least: int = LEAST_PAIRS) -> None:
-    """Refuse to train on fewer than `least` pairs, or on text that is the same on both sides.
-    Raises DataError: with the counts that led to it."""
+    """Raise DataError, with the counts, for too few pairs, or the same text on both sides."""
     if report.kept < least:
         raise DataError(
             f"training needs at least {least} usable pairs; {report.kept} of {report.read} were "

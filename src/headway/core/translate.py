@@ -43,8 +43,7 @@ class TextTranslator:
         settings: DecodingSettings | None = None,
         decode: Decode = decode_all,
     ) -> None:
-        """`longest`: sub-words of a source that are read; the rest is cut. None for as many as the
-        model takes. `settings` are how it searches, where nothing else is said."""
+        """`longest`: sub-words that are read; the rest is cut. `settings`: how it searches."""
         of_model = None if model.longest is None else model.longest - 1  # it reads the end marker
         limits = [limit for limit in (longest, of_model) if limit is not None]
         self.longest = min(limits, default=None)

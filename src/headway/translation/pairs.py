@@ -191,9 +191,8 @@ def refuse_unreadable(sections: Sections) -> None:
 
 
 def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool = False) -> Pairs:
-    """Read, clean and encode the corpus, and say what was dropped and why; of `few` pairs none is
-    set aside. Raises ConfigError or DataError where a file cannot be used or too little is left.
-    """
+    """Read, clean and encode the corpus, and say what was dropped; of `few` none is set aside.
+    Raises ConfigError or DataError where a file cannot be used or too little is left."""
     data = settings.data
     prepared = prepare_corpus(
         data.corpus(),
