@@ -56,8 +56,7 @@ class Translator:
     ) -> None:
         """`checks` is what checks.json has: what the model's training held, if that is known.
 
-        `codes` are patterns of what is a code, besides those that the run has; `terms` hold where
-        no others are asked for.
+        `codes` are patterns of codes besides the run's own; `terms` hold where no others are asked.
         """
         self.run: Path | None = None
         """The folder that it was loaded from."""
@@ -88,8 +87,7 @@ class Translator:
         engine: EngineName = "auto",
         say: Callable[[str], None] = lambda _: None,
     ) -> "Translator":
-        """Open a run folder, wherever it was trained, or several as an ensemble; threads and seeds
-        stay the process's own.
+        """Open a run folder, or several as an ensemble; threads and seeds stay the process's own.
 
         `codes` are files of patterns of codes, besides those of the run; `engine` is what searches,
         `precision` that of its products (docs/speed.md). Raises RunError when there is no trained

@@ -204,6 +204,15 @@ def test_a_file_that_breaks_off_costs_its_last_shard_and_no_other_file(tmp_path)
     assert not list((tmp_path / "out").glob(".*.part"))
 
 
+def test_a_shard_that_is_begun_again_leaves_nothing_of_what_a_killed_process_wrote(
+    tmp_path,
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".00000-00000.a.1.part").touch()
+    job([numbered(tmp_path / "a", 2)], tmp_path / "out")
+    assert not list((tmp_path / "out").glob(".*.part"))
+
+
 def refusing(n_blank: int):
     """Leaves the first lines of a block blank."""
 

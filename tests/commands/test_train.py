@@ -123,7 +123,7 @@ def test_the_model_card_names_scores_data_and_the_next_commands(everyday_run):
 def test_it_says_what_it_read_what_it_chose_and_what_comes_next(everyday_run):
     said = (everyday_run.parent / "said.txt").read_text(encoding="utf-8")
     for words in (
-        "runs on CPU", "read 300 pairs", "dropped 20: held out", "20 pairs for validation",
+        "runs on CPU", "read 300 pairs", "dropped: 20 held out", "20 pairs for validation",
         "preset tiny:", "target tokens", "parameters, seed 1", "validation loss", "BLEU",
         "the model is", "next:", f"headway translate {everyday_run}",
     ):  # fmt: skip
@@ -430,7 +430,7 @@ def test_validation_pairs_that_are_all_dropped_are_told_with_the_reason(everyday
         "--valid-source", str(source), "--valid-target", str(target),
     )  # fmt: skip
     assert finished.status == 2
-    assert "none was left (dropped: 2 blank_side)" in finished.err
+    assert "none was left (dropped: 2 blank side)" in finished.err
     assert "whose pairs are kept" in finished.err
 
 

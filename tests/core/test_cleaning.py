@@ -133,6 +133,13 @@ def test_at_most_three_examples_of_a_reason_are_kept_and_cut() -> None:
     assert all(len(example.text) <= 120 for example in report.examples["blank_side"])
 
 
+def test_reasons_are_told_in_words_the_most_frequent_first() -> None:
+    report = Report()
+    assert report.dropped_words() == "none"
+    report.dropped.update(held_out=20, too_many_tokens=1_200)
+    assert report.dropped_words() == "1,200 too many tokens, 20 held out"
+
+
 def test_a_report_survives_json() -> None:
     import json
 
@@ -146,7 +153,7 @@ def test_a_report_survives_json() -> None:
 def test_too_little_text_is_refused() -> None:
     report = Report(read=21)
     list(clean_pairs([pair("a", "b")] * 18 + [pair("", "b")] * 3, SETTINGS, report))
-    with pytest.raises(DataError, match="at least 20 usable pairs; 18 of 21 .*3 blank_side"):
+    with pytest.raises(DataError, match="at least 20 usable pairs; 18 of 21 .*3 blank side"):
         refuse_unusable(report)
     refuse_unusable(report, least=18)
 

@@ -2,15 +2,19 @@ import errno
 import gzip
 import os
 import pickle
+import re
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from headway.core import disk
 from headway.core.disk import (
+    DAY_S,
     DiskError,
     checksum,
+    clear_asides,
     digest,
     whole_folder,
     whole_text,
@@ -153,7 +157,73 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(
         disk, "sync", lambda path: synced.append((path.name, (tmp_path / "a").exists()))
     )
     write_text(tmp_path / "a", "new")
-    assert synced == [(".a.part", False), (tmp_path.name, True)]
+    aside, folder = synced
+    assert re.fullmatch(r"\.a\.[0-9a-f]{8}\.part", aside[0])
+    assert (aside[1], folder) == (False, (tmp_path.name, True))
+
+
+def test_of_two_that_write_a_file_at_once_each_writes_it_whole(tmp_path: Path) -> None:
+    with whole_text(tmp_path / "a") as first:
+        first.write("first, ")
+        with whole_text(tmp_path / "a") as second:
+            second.write("second")
+        assert (tmp_path / "a").read_text() == "second"
+        first.write("whole")
+    assert (tmp_path / "a").read_text() == "first, whole"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def aged(folder: Path, ages: dict[str, float]) -> None:
+    for name, days in ages.items():
+        (folder / name).touch()
+        os.utime(folder / name, (time.time() - days * DAY_S,) * 2)
+
+
+def test_the_next_writer_of_a_file_removes_what_a_killed_one_left_a_day_ago(tmp_path: Path) -> None:
+    aged(tmp_path, {".[a].1.part": 2, ".[a].2.part": 0.1, ".a.1.part": 2})
+    write_text(tmp_path / "[a]", "new")
+    assert sorted(os.listdir(tmp_path)) == [".[a].2.part", ".a.1.part", "[a]"]
+
+
+def test_remains_of_killed_processes_are_removed(tmp_path: Path) -> None:
+    aged(tmp_path, {".a.1.part": 2, ".b.2.part": 0.1, ".c.3.part": -3, ".a.work": 8, "d.part": 8})
+    (tmp_path / "far").mkdir()
+    (tmp_path / ".far.part").symlink_to(tmp_path / "far")
+    with whole_folder(tmp_path / "folder") as part:  # of the third the clock has gone back since
+        (part / "data").touch()
+        clear_asides(tmp_path, idle_s=DAY_S)
+        assert not (tmp_path / ".a.1.part").exists()
+        assert {".b.2.part", ".c.3.part", part.name} <= {*os.listdir(tmp_path)}
+    (tmp_path / ".folder.4.part").mkdir()
+    clear_asides(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == [".a.work", ".far.part", "d.part", "far", "folder"]
+
+
+def test_all_that_is_in_a_folder_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(disk, "sync", lambda path: synced.append(path.name))
+    with whole_folder(tmp_path / "folder") as part:
+        (part / "deep").mkdir()
+        (part / "deep" / "data").touch()
+    assert sorted(synced[:-2]) == ["data", "deep"]
+    assert synced[-2:] == [part.name, tmp_path.name]
+
+
+def test_a_folder_that_cannot_take_its_place_leaves_the_one_that_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path / "folder")
+
+    def failing(part: Path, _final: Path) -> None:
+        raise OSError(errno.EIO, "Input/output error", str(part))
+
+    monkeypatch.setattr(Path, "replace", failing)
+    with pytest.raises(DiskError), whole_folder(tmp_path / "folder") as part:
+        (part / "data").write_bytes(b"new")
+    assert (tmp_path / "folder" / "data").read_bytes() == b"0123456789"
+    assert os.listdir(tmp_path) == ["folder"]
 
 
 def test_a_folder_that_is_not_sealed_is_whole_as_well(tmp_path: Path) -> None:

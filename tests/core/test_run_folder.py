@@ -89,6 +89,12 @@ def test_settings_that_are_gone_are_not_accepted(folder: RunFolder) -> None:
     assert not folder.config.read_bytes()
 
 
+def test_a_finished_run_has_nothing_of_what_a_killed_process_was_writing(folder: RunFolder) -> None:
+    (folder.path / ".model.safetensors.1.part").touch()
+    folder.finish(SECTIONS)
+    assert not list(folder.path.glob(".*"))
+
+
 def test_a_finished_run_that_has_lost_its_model_is_damaged(folder: RunFolder) -> None:
     def state() -> str | None:
         return {one.name: one.state for one in check_run(folder.path)}.get("model.safetensors")

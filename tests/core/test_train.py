@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -134,14 +135,52 @@ def test_a_run_that_was_killed_goes_on_with_its_own_files_only_as_if_it_had_not_
     assert resumed.card.read_text("utf-8") == run.card.read_text("utf-8")
 
 
+@pytest.mark.parametrize(
+    ("rule", "given"),
+    [
+        (r"\[training\] max_steps is 6, got 9", {"sections": {"training": {"max_steps": 9}}}),
+        (r"\[text\] vocabulary_size is \d+, got 37000", {"preset": "paper-big"}),
+        ("sections", {"sections": {"nonsense": {"x": 1}}}),
+        ("preset must be one of", {"preset": "huge"}),
+        (r"\[data\] source is", {}),
+    ],
+)
+@pytest.mark.parametrize("began", ["killed", "whole"])
+def test_a_run_that_goes_on_refuses_what_it_did_not_begin_with(
+    alone: Path, corpus: tuple[Path, Path], began: str, rule: str, given: dict[str, Any]
+) -> None:
+    source = corpus[0] if given else corpus[1]
+    with pytest.raises(ConfigError, match=rule):
+        train(source, corpus[1], alone / began / "run", resume=True, **given)
+
+
+def test_the_call_that_began_a_run_goes_on_with_it_whatever_came_of_its_settings(
+    corpus: tuple[Path, Path], tmp_path: Path
+) -> None:
+    open_ones = {**SECTIONS, "text": {"vocabulary_size": 9_000}, "training": {"max_steps": 1}}
+    runs = [train(*corpus, tmp_path, sections=open_ones, resume=True) for _ in range(2)]
+    assert runs[0].settings()["text"]["vocabulary_size"] < 9_000
+    assert runs[1].finished
+
+
 def test_all_of_headway_opens_what_it_writes(run: RunFolder) -> None:
     texts = ["The dog runs.", "", "A cat sleeps."]
     ours = TextTranslator.load(run.path).translate(texts)
     assert ours == Translator.load(run.path, engine="torch").translate(texts)
     assert ours[1] == ""
+    assert TextTranslator.load(run.path).translate(texts[0]) == ours[0]
     assert command("check", str(run.path)).status == 0
     assert "BLEU" in run.card.read_text("utf-8")
     assert run.finished
+
+
+@pytest.mark.parametrize(
+    ("device", "rule"),
+    [("gpu", "must be one of 'auto', 'cpu', 'cuda'; got 'gpu'"), ("cuda", "needs a GPU")],
+)
+def test_a_device_that_is_not_there_is_refused_in_words(run, device, rule, without_a_gpu) -> None:
+    with pytest.raises(ConfigError, match=rule):
+        TextTranslator.load(run.path, device)
 
 
 def test_it_refuses_what_it_cannot_use_and_changes_nothing(
@@ -156,3 +195,15 @@ def test_it_refuses_what_it_cannot_use_and_changes_nothing(
     with pytest.raises(DataError, match="nothing.txt"):
         train(tmp_path / "nothing.txt", corpus[1], tmp_path / "x", sections=SECTIONS)
     assert not (tmp_path / "x" / "config.toml").exists()
+
+
+def test_without_a_usable_pair_to_validate_on_nothing_is_begun(
+    corpus: tuple[Path, Path], tmp_path: Path
+) -> None:
+    blank = tmp_path / "blank.txt"
+    blank.write_text("\n\n")
+    data = {**SECTIONS["data"], "valid_source": (blank,), "valid_target": (blank,)}
+    for _ in range(2):
+        with pytest.raises(DataError, match=r"validation needs .*\(dropped: 2 blank side\)"):
+            train(*corpus, tmp_path / "run", sections={**SECTIONS, "data": data})
+    assert not (tmp_path / "run").exists()

@@ -15,7 +15,6 @@ from headway.corpora.cache import (
     remove_unused,
     reopened,
     sealed_folder,
-    sweep,
 )
 from headway.corpora.cache_place import cache_root, key_of
 
@@ -244,12 +243,3 @@ def test_a_link_in_the_cache_is_not_followed(tmp_path: Path) -> None:
     put(tmp_path / "theirs")
     (tmp_path / "a-1").symlink_to(tmp_path / "theirs")
     assert reopened(tmp_path / "a-1", pytest.fail) is None
-
-
-def test_remains_of_killed_processes_are_swept_after_a_day(tmp_path: Path) -> None:
-    ages = ((".a.1.part", 2), (".b.2.part", 0.1), (".c.3.part", -3), (".a.work", 8))
-    for name, days in ages:  # of the third the clock has gone back since
-        (tmp_path / name).mkdir()
-        os.utime(tmp_path / name, (time.time() - days * 24 * 3600,) * 2)
-    sweep(tmp_path)
-    assert sorted(os.listdir(tmp_path)) == [".a.work", ".b.2.part", ".c.3.part"]

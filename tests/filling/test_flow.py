@@ -1,10 +1,13 @@
 """A unit's way through memory, model, terms and checks."""
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from headway.filling.flow import Flow, Steps
 from headway.filling.judging import Checks, MemoryLookup, RunChecks, TermChecker
+from headway.filling.steps import FlowOptions
 from headway.localization.checks.calibration import Verdict
 from headway.localization.formats.piecewise import MISSING
 from headway.localization.formats.units import (
@@ -24,6 +27,16 @@ from headway.translation.coded import SegmentTranslation
 
 def unit(text: str, line: int = 1) -> Unit:
     return Unit(Segment((text,)), "a.po", line)
+
+
+def test_no_glossary_is_told_from_the_one_of_the_run(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.tsv"
+    kept.touch()
+    given = [FlowOptions(glossary=some).known() for some in ((), (Path("none"),), (kept,))]
+    assert all(one not in given[:n] for n, one in enumerate(given))
+    assert FlowOptions(glossary=(kept,)).known() == given[2]
+    os.utime(kept, (0, 0))
+    assert FlowOptions(glossary=(kept,)).known() != given[2]
 
 
 class Shouting:

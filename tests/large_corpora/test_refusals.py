@@ -36,7 +36,7 @@ def test_other_settings_changed_files_and_a_full_disk_are_refused(
 def test_a_folder_that_was_left_as_its_plan_was_written_is_begun_again(tmp_path: Path) -> None:
     shards = ShardPlan(tmp_path / "s", TranslationData(pairs=written(tmp_path, 1, 50)), TEXT)
     shards.directory.mkdir()
-    (shards.directory / ".plan.json.part").touch()
+    (shards.directory / ".plan.json.1.part").touch()
     shards.begin()
     assert sorted(one.name for one in shards.directory.iterdir()) == ["plan.json", "work"]
 

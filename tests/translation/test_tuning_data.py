@@ -22,6 +22,7 @@ from headway.translation.pairs import Pairs
 from headway.translation.run_data import missing, pairs_of
 from headway.translation.spec import SPEC
 from headway.translation.tuning import TIE, TuningTask
+from headway.translation.tuning_corrections import CorrectedParentPairs
 from headway.translation.tuning_data import TunedPairs
 
 STEPS = ["--training.max-steps=6", "--training.checkpoint-every=3", "--runtime.threads=1"]
@@ -73,6 +74,18 @@ def test_the_share_of_what_is_seen_is_as_asked_and_new_pairs_are_seen_once(paren
     assert found.share == pytest.approx(share, abs=1e-3)
     assert (weights[:n_new] == 1).all()
     assert (weights[n_new:] <= 1).all()
+    n_seen = round(float(weights[n_new:].sum()))
+    assert f"{n_seen:,} times one of {found.n_old:,} pairs in each pass" in found.mixture()[-1]
+
+
+def test_a_review_that_touches_each_validation_pair_of_the_parent_is_measured_on_them(parent, own):
+    before, new = pairs_of(parent / "run", None), read(parent, own).new.prepared
+    rows, none = before.valid_rows(), np.zeros(0, np.int64)
+    touched = {int(row): None for row in rows}
+    review = CorrectedParentPairs([], [], before.prepared.train, none, none, touched)
+    assert [*tuning_data._apart(new, before, review)[1]] == [*rows]
+    del touched[int(rows[0])]
+    assert [*tuning_data._apart(new, before, review)[1]] == [rows[0]]
 
 
 def test_no_old_pair_gainsays_a_new_one_or_tells_what_is_validated_on(parent, own):

@@ -12,6 +12,7 @@ from headway.bulk.attempts import BlockOutput
 from headway.core.disk import (
     DiskError,
     checksum,
+    clear_asides,
     disk_errors,
     whole_text,
     write_text,
@@ -56,6 +57,8 @@ class ShardWriter:
         self._noted: dict[str, Any] = {"tries": tries, "lines": 0, "cut": 0}
         self._blank: list[tuple[int, str]] = []
         self._began = time.monotonic()
+        for file in (receipt, place):
+            clear_asides(file.parent, file.name)
         write_text(receipt, json.dumps({"tries": tries}))
         aside = self._written.enter_context(written_aside(place))
         raw = self._written.enter_context(aside.open("wb"))

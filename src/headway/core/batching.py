@@ -139,8 +139,7 @@ class BatchStream:
         return {"epoch": self.epoch, "index": self.index, **self._identity}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go to where `state` was taken. Raises RunError: it was taken from other data, another
-        batch size or another seed."""
+        """Go to where `state` was taken. Raises RunError: data, batch size or seed were others."""
         for name, value in self._identity.items():
             if state.get(name, 0) != value:
                 raise RunError(

@@ -92,8 +92,7 @@ def keep_only(checkpoints: Path, to_resume: Iterable[int], weights: Iterable[int
 def average(checkpoints: Path, chosen: Iterable[int]) -> dict[str, Tensor]:
     """The mean of several checkpoints' weights (section 6.1), summed in float64, one at a time.
 
-    What is no fraction, such as a count of batches, is the last one's. Raises RunError: one of them
-    is missing or damaged.
+    Of what is no fraction, such as counts, the last. Raises RunError: one is missing or damaged.
     """
     files = [opened_tensors(folder_of(checkpoints, step) / WEIGHTS) for step in chosen]
     names, found = files[-1].keys(), dict[str, Tensor]()

@@ -129,6 +129,11 @@ class Report:
             self.drop_pair(reason, pair)
         self.dropped[reason] = n_dropped
 
+    def dropped_words(self) -> str:
+        """How many were dropped for each reason, most first."""
+        counts = (f"{n:,} {reason.replace('_', ' ')}" for reason, n in self.dropped.most_common())
+        return ", ".join(counts) or "none"
+
     def as_dict(self) -> dict[str, Any]:
         """Lists and dicts, ready for JSON."""
         shown = {kind: [one._asdict() for one in some] for kind, some in self.examples.items()}
@@ -229,16 +234,23 @@ def _refusal(source: str, target: str, settings: CleaningSettings) -> str:
 
 
 def refuse_unusable(report: Report, *, least: int = LEAST_PAIRS) -> None:
-    """Refuse to train on fewer than `least` pairs, or on text that is the same on both sides.
-    Raises DataError: with the counts that led to it."""
+    """Raise DataError, with the counts, for too few pairs, or the same text on both sides."""
     if report.kept < least:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in report.dropped.most_common())
         raise DataError(
             f"training needs at least {least} usable pairs; {report.kept} of {report.read} were "
-            f"kept (dropped: {reasons or 'none'}). Give more text, or see `headway prepare`."
+            f"kept (dropped: {report.dropped_words()}). Give more text, or see `headway prepare`."
         )
     if report.noticed["copy"] > 0.9 * report.kept:
         raise DataError(
             f"source and target must differ; in {report.noticed['copy']:,} of {report.kept:,} "
             "pairs they are the same text. Was one file given twice?"
+        )
+
+
+def refuse_unvalidated(report: Report, n_left: int) -> None:
+    """Raise DataError where no pair is left to validate on, with the counts that led to it."""
+    if not n_left:
+        raise DataError(
+            f"validation needs a usable pair; none was left (dropped: {report.dropped_words()}). "
+            "Give --valid-source and --valid-target whose pairs are kept, or more text."
         )

@@ -91,8 +91,7 @@ def prepare_in_memory(
     rows, _ = encoded(train, subwords, data.max_length, report)
     valid_rows, places = encoded(held, subwords, data.max_length, valid_report)
     texts = [held[place][:2] for place in places]
-    why = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in report.dropped.items())
-    say(f"read {report.read:,} pairs, kept {report.kept:,} (dropped: {why or 'none'})")
+    say(f"read {report.read:,} pairs, kept {report.kept:,} (dropped: {report.dropped_words()})")
     return Dataset(
         EncodedPairs(rows), EncodedPairs(valid_rows), texts, subwords, report, valid_report
     )

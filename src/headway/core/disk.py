@@ -7,15 +7,19 @@ import math
 import os
 import shutil
 import stat
+import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from glob import escape
 from gzip import GzipFile
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, TextIO
 
 from headway.core.errors import DataError
+
+DAY_S = 24 * 3600.0
 
 
 class DiskError(DataError):
@@ -66,15 +70,20 @@ def digest(value: Any) -> str:
 
 def sync(path: Path) -> None:
     """Have the disk keep what was written, and for a folder the names in it, where it can."""
-    try:
+    with suppress(OSError) if path.is_dir() else nullcontext():
         handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
-    except OSError:
-        if not path.is_dir():
-            raise
+
+
+def clear_asides(folder: Path, name: str = "", idle_s: float = 0.0) -> None:
+    """Remove what killed writers left in a folder, of all or of `name`, untouched for so long."""
+    for left in folder.glob(f".{escape(name) or '*'}.*.part"):
+        with suppress(OSError):
+            if not idle_s or time.time() - left.stat().st_mtime >= idle_s:
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 @contextmanager
@@ -83,19 +92,19 @@ def written_aside(final: Path) -> Iterator[Path]:
 
     The folder is made. When the block ends well, the file is synced and renamed; it has the mode of
     the one that it replaces, else that of any new file. When it does not, `final` is as it was. A
-    link stays a link. A pipe or a device is written to as it is. Raises DiskError: the disk is full
-    or the place cannot be written to.
+    link stays a link. A pipe or a device is written to as it is. What a killed process leaves, the
+    next writer removes a day later. Raises DiskError: it cannot be written, or the disk is full.
     """
     if final.exists() and not final.is_file() and not final.is_dir():
         with disk_errors(final):
             yield final
         return
     final = final.resolve() if final.is_symlink() else final
-    aside = final.with_name(f".{final.name}.part")
+    aside = final.with_name(f".{final.name}.{uuid.uuid4().hex[:8]}.part")
     with disk_errors(final):
         try:
             final.parent.mkdir(parents=True, exist_ok=True)
-            aside.unlink(missing_ok=True)
+            clear_asides(final.parent, final.name, idle_s=DAY_S)
             aside.touch(exist_ok=False)  # never through a link
             mode = (final if final.exists() else aside).stat().st_mode
             yield aside
@@ -134,16 +143,15 @@ def whole_folder(final: Path) -> Iterator[Path]:
     """A fresh folder beside `final` to write files in, which takes its place in one instant.
 
     When the block ends well, all files are synced before. When it does not, nothing is left, and
-    `final` is as it was. A killed process leaves `.NAME.*.part`. Raises DiskError: the
-    disk is full or the place cannot be written to.
+    `final` is as it was. A killed process leaves `.NAME.*.part`. Raises DiskError, as above.
     """
-    part = final.with_name(f".{final.name}.{uuid.uuid4().hex[:12]}.part")
+    part = final.with_name(f".{final.name}.{uuid.uuid4().hex[:8]}.part")
     old = part.with_name(part.name + ".old.part")
     try:
         with disk_errors(final):
             part.mkdir(parents=True)
             yield part
-            for path in (*part.iterdir(), part):
+            for path in (*part.rglob("*"), part):
                 sync(path)
             if final.exists():
                 final.rename(old)
@@ -151,6 +159,8 @@ def whole_folder(final: Path) -> Iterator[Path]:
                 part.replace(final)
             except OSError:
                 if not final.exists():  # else another process was as quick, with the same content
+                    if old.exists():
+                        old.rename(final)
                     raise
             sync(final.parent)
     finally:

@@ -50,8 +50,7 @@ def check_file(path: Path) -> None:
 
 @contextmanager
 def open_bytes(path: Path, packed: bool | None = None) -> Iterator[io.BufferedReader]:
-    """The bytes of a file, unpacked if it is `packed`, as one is whose name ends in `.gz`. Raises
-    DataError: it cannot be opened, or something goes wrong while it is read."""
+    """A file's bytes, unpacked if `packed`, as `.gz` is. Raises DataError: it cannot be read."""
     check_file(path)
     try:
         with io.FileIO(path) as file:
@@ -101,8 +100,7 @@ def printable(text: str) -> str:
 
 
 def bounded_lines(file: io.BufferedIOBase, *, parted: bool = False) -> Iterator[bytes | None]:
-    """Lines without `\\n`; None stands for one of more than `MAX_LINE_BYTES`, which may be `parted`
-    at its spaces."""
+    """Lines without `\\n`; None for one over `MAX_LINE_BYTES`, which may be `parted` at spaces."""
     rest = b""
     while raw := rest + file.readline(MAX_LINE_BYTES + 1 - len(rest)):
         rest = b""

@@ -11,6 +11,7 @@ from typing import Any
 from headway.core.config import Sections, format_toml, merge, parse_toml
 from headway.core.disk import (
     checksum,
+    clear_asides,
     disk_errors,
     refuse_large,
     sync,
@@ -52,8 +53,7 @@ class RunFolder:
         self.precision = path / "precision.json"
 
     def refuse_taken(self) -> None:
-        """Raise RunError when there is a run already, or a file of somebody else's that a run would
-        write over."""
+        """Raise RunError where a run is already, or somebody else's file that one would replace."""
         if self.config.exists():
             raise RunError(
                 f"{self.path} already holds a run. Go on with it by --resume, "
@@ -78,8 +78,7 @@ class RunFolder:
     ) -> None:
         """config.toml, written last and in one instant: where it is, there is a run.
 
-        Its last lines are checksums: of the files that were there when it was first written, of
-        `also`, and of itself.
+        Its last lines are checksums: of the files that were there at first, of `also`, and its own.
         """
         if self.config.exists():
             sums = self.sealed() | {file.name: checksum(file) for file in also}
@@ -164,6 +163,7 @@ class RunFolder:
         `below_use` is why its model is good for nothing, if so.
         """
         marks = {"finished": True, "below_use": below_use or None}
+        clear_asides(self.path)
         self.write_settings(merge(sections, {"run": marks}), filter(Path.exists, [self.checks]))
 
     @classmethod

@@ -73,8 +73,7 @@ def opened_tensors(path: Path) -> Any:
 
 
 def load_finite(path: Path) -> dict[str, Tensor]:
-    """The same, of weights: each of them must be a number. Raises RunError: it cannot be used, or
-    one is NaN or infinite."""
+    """The same, of weights. Raises RunError: it cannot be used, or one is NaN or infinite."""
     weights = load_tensors(path)
     for name, tensor in weights.items():
         if not all(part.isfinite().all() for part in tensor.flatten().split(1 << 22)):
@@ -106,8 +105,7 @@ def check(path: Path) -> bool:
 
 
 def shapes(path: Path) -> Shapes:
-    """What a file says that it holds; nothing of that is read. Raises RunError: it is missing, or
-    no safetensors file."""
+    """What a file says that it holds, unread. Raises RunError: it is gone, or no safetensors."""
     header, _ = header_of(path)
     header.pop("__metadata__", None)
     return {name: (of["dtype"], tuple(of["shape"])) for name, of in header.items()}

@@ -3,6 +3,7 @@
 `headway train` is made of the same parts, with what hangs on them.
 """
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -15,7 +16,7 @@ import torch
 from torch import nn
 
 from headway.core import runtime as machine
-from headway.core.cleaning import refuse_unusable
+from headway.core.cleaning import refuse_unusable, refuse_unvalidated
 from headway.core.config import Sections, build, merge
 from headway.core.dataset import Dataset, PairsSettings, prepare_in_memory
 from headway.core.disk import checksum
@@ -73,41 +74,47 @@ def train(
     target: str | Path,
     out: str | Path,
     *,
-    preset: str = "tiny",
+    preset: str | None = None,
     sections: Mapping[str, Mapping[str, Any]] | None = None,
     resume: bool = False,
     say: Say = print,
 ) -> RunFolder:
     """Learn to translate the lines of `source` into those of `target`; `out` becomes a run folder.
 
-    `sections` go on top of the preset: `{"training": {"max_steps": 1000}}`. With `resume`, a run
-    that was stopped or killed goes on, bit for bit as if it had not been.
+    `sections` go on top of the preset, which is `tiny` if left out: `{"training": {"max_steps":
+    1000}}`. With `resume`, a run that was stopped or killed goes on, bit for bit as if it had not
+    been; what is given then is what it began with, or has, or is left out.
 
     Raises UserError where a file, a setting or a folder cannot be used.
     """
     folder = RunFolder(Path(out))
     again = resume and folder.config.exists()
+    if preset not in (None, *PRESETS):
+        raise unknown_name("preset", str(preset), PRESETS)
+    files = {"source": [str(Path(source).absolute())], "target": [str(Path(target).absolute())]}
+    given = merge(PRESETS[preset] if preset else {}, {"data": files}, sections or {})
     if again:
         settings = TranslationSettings.of(folder.settings())
+        refuse_other_settings(folder, settings, given)
         if folder.finished:
             say(f"{out} is finished; nothing to resume.")
             return folder
     else:
         folder.refuse_taken()
-        files = {"source": [str(Path(source).absolute())], "target": [str(Path(target).absolute())]}
-        if preset not in PRESETS:
-            raise unknown_name("preset", preset, PRESETS)
-        settings = TranslationSettings.of(merge(PRESETS[preset], {"data": files}, sections or {}))
+        settings = TranslationSettings.of(merge(PRESETS["tiny"] if preset is None else {}, given))
     runtime = machine.start(settings.runtime)
     data = prepare_in_memory(settings.data, settings.text, seed=settings.runtime.seed, say=say)
     refuse_unusable(data.report)
+    refuse_unvalidated(data.valid_report, len(data.valid))
     sums = {str(path): checksum(path) for pair in settings.data.files() for path in pair}
     if again:
         refuse_changed(folder, sums)
     else:
+        asked = {"sections": given_of(settings, given)}
         settings = filled_in(settings, data)
         record = {"train": data.report.as_dict(), "valid": data.valid_report.as_dict()}
-        folder.write_data({"sha256": sums, **record, "versions": {"headway": "core"}})
+        record = {"sha256": sums, "asked": asked, **record}
+        folder.write_data({**record, "versions": {"headway": "core"}})
         data.subwords.save(folder.tokenizer)
         folder.write_settings(settings.sections())
     trainer = translation_trainer(settings, data, runtime, folder, say)
@@ -158,6 +165,32 @@ def filled_in(settings: TranslationSettings, data: Dataset) -> TranslationSettin
         training = replace(training, learning_rate=peak)
     text = replace(settings.text, vocabulary_size=len(data.subwords))
     return settings._replace(training=training, text=text)
+
+
+def given_of(settings: TranslationSettings, given: Sections) -> Sections:
+    """Of these settings those that were given, as JSON has them."""
+    whole = settings.sections()
+    asked = {
+        section: {key: value for key, value in whole[section].items() if key in keys}
+        for section, keys in given.items()
+    }
+    return json.loads(json.dumps(asked, default=str))
+
+
+def refuse_other_settings(
+    folder: RunFolder, settings: TranslationSettings, given: Sections
+) -> None:
+    """Raise ConfigError where a run that goes on is given what it neither has nor was asked for."""
+    asked = given_of(TranslationSettings.of(merge(settings.sections(), given)), given)
+    had, once = given_of(settings, given), folder.record().get("asked", {}).get("sections", {})
+    for section, keys in asked.items():
+        for key, got in keys.items():
+            stored = had[section][key]
+            if got not in (stored, once.get(section, {}).get(key, stored)):
+                raise ConfigError(
+                    f"A resumed run keeps its settings and its files; [{section}] {key} is "
+                    f"{stored!r}, got {got!r}. Leave it out, or start a new run."
+                )
 
 
 def refuse_changed(folder: RunFolder, sums: Mapping[str, str]) -> None:

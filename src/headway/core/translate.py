@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, overload
 
 import torch
 
@@ -14,6 +14,7 @@ from headway.core.hypothesis import Decode, DecodingSettings, Hypothesis, Search
 from headway.core.interfaces import StepDecoder
 from headway.core.optimizer import load_weights
 from headway.core.run_folder import RunFolder
+from headway.core.runtime import RuntimeSettings, chosen_device
 from headway.core.search import decode_all
 from headway.core.subwords import Subwords
 from headway.core.tensor_files import load_finite
@@ -42,8 +43,7 @@ class TextTranslator:
         settings: DecodingSettings | None = None,
         decode: Decode = decode_all,
     ) -> None:
-        """`longest`: sub-words of a source that are read; the rest is cut. None for as many as the
-        model takes. `settings` are how it searches, where nothing else is said."""
+        """`longest`: sub-words that are read; the rest is cut. `settings`: how it searches."""
         of_model = None if model.longest is None else model.longest - 1  # it reads the end marker
         limits = [limit for limit in (longest, of_model) if limit is not None]
         self.longest = min(limits, default=None)
@@ -53,7 +53,7 @@ class TextTranslator:
     @classmethod
     def load(cls, run: str | Path, device: str = "cpu") -> Self:
         """A run folder's translator, with the paper's model and sub-words that were learned here.
-        Raises RunError: there is no run, it is damaged, or it has another model."""
+        Raises UserError: the run is gone, damaged or of another model, or the device not there."""
         folder = RunFolder.open(run)
         folder.refuse_damaged()
         sections = folder.settings()
@@ -79,16 +79,22 @@ class TextTranslator:
         transformer = Transformer(config, vocabulary_size=len(subwords), padding=padding)
         load_weights(transformer, load_finite(folder.model))
         longest = sections.get("data", {}).get("max_length") or None
-        where = torch.device(device)
+        where = chosen_device(build(RuntimeSettings, {"device": device}, section="runtime"))
         return cls(transformer.to(where).eval(), subwords, where, longest, settings)
 
     def request(self, settings: DecodingSettings | None = None) -> SearchRequest:
         """A search by these settings, else its own; it may be asked for more."""
         return SearchRequest(self.subwords.special, settings or self.settings, self.device)
 
+    @overload
+    def translate(self, texts: str) -> str: ...  # type: ignore[overload-overlap]
+    @overload
+    def translate(self, texts: Iterable[str]) -> list[str]: ...
     @torch.inference_mode()
-    def translate(self, texts: Iterable[str]) -> list[str]:
-        """The best translation of each text, in order; a blank one stays blank."""
+    def translate(self, texts: str | Iterable[str]) -> str | list[str]:
+        """The best translation of a text, or of each, in order; a blank one stays blank."""
+        if isinstance(texts, str):
+            return self.translate([texts])[0]
         searched = self.search([clean(text) for text in texts], self.request())
         best = (one.hypotheses[0].ids if one.hypotheses else [] for one in searched)
         return [text.strip() for text in self.subwords.decode_batch(list(best))]

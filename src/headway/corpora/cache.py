@@ -13,14 +13,21 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from headway.core.disk import DiskError, checksum, digest, disk_errors, whole_folder
+from headway.core.disk import (
+    DAY_S,
+    DiskError,
+    checksum,
+    clear_asides,
+    digest,
+    disk_errors,
+    whole_folder,
+)
 from headway.core.errors import DataError, UserError
 from headway.corpora.cache_place import silent
 from headway.operations.locks import Say, is_own
 from headway.operations.turns import alone
 
 UNUSED_DAYS = 90.0
-DAY_S = 24 * 3600.0
 _OURS = re.compile(
     r"\.?(cleaned|codes|subwords|encoded|vectors|memory|ctranslate2)-[0-9a-f]{24}(\.work)?"
 )
@@ -82,17 +89,9 @@ def made_once(
             raise
         shutil.rmtree(work, ignore_errors=True)
     note_use(directory)
-    sweep(directory.parent)
+    clear_asides(directory.parent, idle_s=DAY_S)
     remove_unused(directory.parent, say)
     return found
-
-
-def sweep(folder: Path) -> None:
-    """Remove folders that killed processes left in `folder`, if nobody touched them for a day."""
-    for remains in folder.glob(".*.part"):
-        with suppress(OSError):
-            if time.time() - remains.stat().st_mtime >= DAY_S:
-                shutil.rmtree(remains, ignore_errors=True)
 
 
 def note_use(directory: Path) -> None:

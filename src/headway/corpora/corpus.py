@@ -125,8 +125,7 @@ def read_pairs(corpus: Corpus, report: Report) -> Iterator[Pair]:
     dropped. Nothing is ever held but the line at hand.
 
     Raises:
-        ConfigError, DataError: as `Corpus.check` and `read_lines`, or the two files of a pair have
-            unequal numbers of lines.
+        ConfigError, DataError: as `Corpus.check` and `read_lines`, or two files are not parallel.
     """
     corpus.check()
     for part in corpus.parts:
@@ -169,8 +168,7 @@ def languages(
 
 
 def directions(corpus: Corpus) -> dict[str, Direction]:
-    """What each of `parts` translates into what, by its name; regions only where they are asked
-    for, or tell the two apart."""
+    """What each of `parts` translates into what, by name; regions where asked for or needed."""
     found = {}
     for part in corpus.parts:
         alone = corpus.alone(part)

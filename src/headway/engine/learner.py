@@ -143,8 +143,7 @@ def opened_training(file: Path) -> TrainingLibrary:
 class LearnedModel(PaddedTransformer):
     """Structures that point into a model's parameters, and the arrays that are packed from them.
 
-    All numbers that are learned, with zeros up to whole panels, make one long vector: a thread's
-    gradients are as long.
+    What is learned, with zeros up to whole panels, is one long vector; so are gradients.
     """
 
     layer_structure = LearnedLayer

@@ -103,8 +103,7 @@ class NativeStep:
         self._together(lambda thread: add(model, array.ctypes.data, n, factor, thread, threads))
 
     def _together(self, work: Callable[[int], Any]) -> list[Any]:
-        """What each thread gives. Where one fails the others end first: they are in arrays that
-        the next call uses."""
+        """What each thread gives. Where one fails the others end first: arrays are used again."""
         if self.pool is None:
             return [work(0)]
         working = [self.pool.submit(work, thread) for thread in range(self.threads)]

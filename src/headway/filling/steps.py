@@ -51,9 +51,14 @@ class FlowOptions:
             )
 
     def known(self) -> list[Any]:
-        """What tells these from others, ready for JSON: files by name, size and time."""
-        named = (path for path in (*self.memory, *self.glossary, *self.codes) if path.exists())
-        files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in named]
+        """What tells these from others, ready for JSON: files by name, size and time; `none` is one
+        that is not there."""
+        named = (*self.memory, *self.glossary, *self.codes)
+        there = [path.stat() if path.exists() else None for path in named]
+        files = [
+            (str(path), of and of.st_size, of and of.st_mtime_ns)
+            for path, of in zip(named, there, strict=True)
+        ]
         return [files, self.fuzzy_from, self.leave_below, self.own]
 
 

@@ -2,7 +2,6 @@
 
 import json
 import math
-import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.core.cleaning import VERSION as CLEANING_VERSION
-from headway.core.disk import disk_errors, free_bytes, write_text
+from headway.core.disk import clear_asides, disk_errors, free_bytes, write_text
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import open_bytes
 from headway.corpora.cache_place import silent
@@ -122,6 +121,7 @@ class ShardPlan:
                             f"shards go to a folder of their own; {self.directory} holds "
                             "something else. Name a new one."
                         )
+                    clear_asides(self.directory)
                     write_text(file, json.dumps(described))
         before = json.loads(file.read_text("utf-8"))
         for section in ("data", "text", "versions"):
@@ -143,8 +143,7 @@ class ShardPlan:
     def sweep(self) -> None:
         """Remove what killed processes left unfinished; nobody else may be at work."""
         for folder in (self.directory, self.work):
-            for left in folder.glob(".*.part"):
-                shutil.rmtree(left, ignore_errors=True)
+            clear_asides(folder)
 
     def _described(self) -> dict[str, Any]:
         data = json.loads(json.dumps({**absolute(self.data), "workers": 0}))

@@ -168,8 +168,7 @@ class EngineSearch:
 
 
 def decode_anew(engine: EngineName = "auto") -> Decode:
-    """`decode` by an engine that is prepared for every call: for a model in training, whose weights
-    are others each time."""
+    """`decode` by an engine that is prepared for every call: for a model in training."""
     if engine == "torch":
         return decode
     choice = EngineChoice(engine)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from headway.core.cleaning import LEAST_PAIRS, refuse_unusable
+from headway.core.cleaning import LEAST_PAIRS, refuse_unusable, refuse_unvalidated
 from headway.core.config import Sections, build, merge
-from headway.core.errors import ConfigError, DataError, refuse_below
+from headway.core.errors import ConfigError, refuse_below
 from headway.core.rows import Indices
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
@@ -191,9 +191,8 @@ def refuse_unreadable(sections: Sections) -> None:
 
 
 def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool = False) -> Pairs:
-    """Read, clean and encode the corpus, and say what was dropped and why; of `few` pairs none is
-    set aside. Raises ConfigError or DataError where a file cannot be used or too little is left.
-    """
+    """Read, clean and encode the corpus, and say what was dropped; of `few` none is set aside.
+    Raises ConfigError or DataError where a file cannot be used or too little is left."""
     data = settings.data
     prepared = prepare_corpus(
         data.corpus(),
@@ -209,19 +208,14 @@ def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool =
     way = languages(prepared.corpus)
     named = f" ({way[0]} into {way[1]})" if all(way) else ""
     say(f"read {report.read:,} pairs{named}, kept {report.kept:,} for training")
-    for reason, n in report.dropped.most_common():
-        say(f"  dropped {n:,}: {reason.replace('_', ' ')}")
+    say(f"  dropped: {report.dropped_words()}")
     for suspicion in () if data.one_language else report.suspicions:
         say(f"WARNING: {suspicion}")
     for sentence in _in_other_languages(prepared, data):
         say(f"WARNING: {sentence}. Were the two sides exchanged?")
     refuse_unusable(report, least=1 if few else LEAST_PAIRS)
-    if not (prepared.valid_texts or few):
-        lost = ", ".join(f"{n:,} {reason}" for reason, n in prepared.valid_report.dropped.items())
-        raise DataError(
-            f"validation needs a usable pair; none was left (dropped: {lost or 'none'}). "
-            "Give --valid-source and --valid-target whose pairs are kept, or more text."
-        )
+    if not few:
+        refuse_unvalidated(prepared.valid_report, len(prepared.valid_texts))
     pairs = Pairs(prepared, glossary=data.glossary)
     if data.glossary:
         names = ", ".join(map(str, data.glossary))

@@ -116,8 +116,7 @@ def read_shards(settings: Settings, subwords: Subwords | None, say: Say) -> Shar
         )
     report, shards = prepared.report, len(prepared.known["shards"])
     say(f"{data.prepared}: {shards} shards of {report.kept:,} of {report.read:,} pairs")
-    for reason, n in report.dropped.most_common():
-        say(f"  dropped {n:,}: {reason.replace('_', ' ')}")
+    say(f"  dropped: {report.dropped_words()}")
     n_groups = prepared.rounds.n_groups
     if n_groups > 1:
         say(f"  a pass is {n_groups:,} groups of about {report.kept // n_groups:,} pairs each")

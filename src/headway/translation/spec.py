@@ -194,7 +194,6 @@ def card(run: Run) -> CardWords:
     write_json(run.folder.checks, measured.as_dict())
     trust = measured.trust.words()
     run.say(trust)
-    dropped = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in report.dropped.most_common())
     shares = [f"- of what is seen in a pass: {line}" for line in run.data.mixture()]
     shares = ["", *shares] if shares else []
     read = f"{report.read:,} pairs read, {report.kept:,} kept to train on"
@@ -203,7 +202,7 @@ def card(run: Run) -> CardWords:
         title=f"{data.source_language or 'source'} -> {data.target_language or 'target'}",
         vocabulary=f"{len(run.data.vocabulary):,} sub-words",
         scores=f"{score_words(run, scores, loss, before)}\n\n{trust}",
-        data="\n".join([read, f"(dropped: {dropped or 'none'}).", *shares]),
+        data="\n".join([read, f"(dropped: {report.dropped_words()}).", *shares]),
         next_commands=next_commands(run),
         below_use=below,
     )

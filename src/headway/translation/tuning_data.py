@@ -106,8 +106,8 @@ class TunedPairs(Pairs):
         """A line for each file, in words."""
         n_seen = round(self.old_weight * self.n_old)
         told = (
-            f"{self.share:.0%} pairs that {self.old_run} learned from: {n_seen:,} others of "
-            f"{self.n_old:,} in each pass (--old-share)"
+            f"{self.share:.0%} pairs that {self.old_run} learned from: {n_seen:,} times one of "
+            f"{self.n_old:,} pairs in each pass (--old-share)"
         )
         return [*self.new.mixture(), *([told] if self.share else [])]
 
@@ -300,12 +300,13 @@ def _apart(
 
     A correction counts for more than a validation pair of the parent; but where the parent's files
     are among the new ones, as one would see in the half of the validation pairs, these stay. Of
-    what calls for a correction the parent's pairs tell nothing more.
+    what calls for a correction the parent's pairs tell nothing more, unless all of them do.
     """
     rows, valid = np.arange(len(new.train)), old.prepared.valid
     valid_rows = old.valid_rows()
     if taught:
-        valid_rows = np.array([row for row in valid_rows if int(row) not in taught.valid], np.int64)
+        others = [row for row in valid_rows if int(row) not in taught.valid]
+        valid_rows = np.array(others or valid_rows, np.int64)
     learned = {side: set(texts_of(new.train, side, rows)) for side in SIDES}
     unseen = without(valid, valid_rows, learned)
     if 2 * len(unseen) >= len(valid_rows):

@@ -136,8 +136,7 @@ class Calibration:
 def fitted(
     norms: Mapping[str, CheckBaseline], features: Features, good: Good, least_chrf: float
 ) -> Calibration:
-    """What is learned from validation sentences: their `features` [sentences, features], and which
-    were translated well."""
+    """What is learned from `features` [sentences, features], and which were translated well."""
     error = None
     if len(good) >= _FOLDS:
         held_out, folds = np.empty(len(good)), np.arange(len(good)) % _FOLDS

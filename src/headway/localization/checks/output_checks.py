@@ -154,8 +154,7 @@ def words_of(text: str) -> list[str]:
 
 
 def _loop(pair: CheckedPair) -> CheckResult:
-    """Words, or parts of them, again and again in a sentence, or sentences in a text, beyond the
-    source's."""
+    """Words, or parts of them, again and again, or sentences in a text, beyond the source's."""
     source, target = (
         [tuple(words_of(STAMMER.sub(_apart, text))) for text in side]
         for side in (pair.ours, pair.theirs)
@@ -179,8 +178,7 @@ def _apart(found: re.Match[str]) -> str:
 def repeated(words: Sequence[str]) -> tuple[int, str]:
     """How many words only repeat what stands before them, and what they repeat.
 
-    Either at once ("the dog the dog the dog": 4), or groups of four that are there for the third
-    time or more.
+    Either at once ("the dog the dog the dog": 4), or groups of four for the third time or more.
     """
     if len(set(words)) == len(words):
         return 0, ""
