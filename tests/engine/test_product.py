@@ -10,16 +10,8 @@ from headway.core.runtime import ProductPrecision
 from headway.engine import building, compiling, levels
 from headway.engine.building import EngineLibrary
 from headway.engine.compiling import NoEngineError, sources_of
-from headway.engine.packing import (
-    LONGEST_SUM,
-    MOST_STEPS,
-    Floats,
-    aligned,
-    as_bfloat16,
-    as_int8,
-    packed,
-    zeros,
-)
+from headway.engine.packing import LONGEST_SUM, aligned, packed, zeros
+from headway.engine.rounding import MOST_STEPS, Floats, as_bfloat16, as_int8
 
 PRECISIONS: tuple[ProductPrecision, ...] = ("fp32", "bf16", "int8")
 SHAPES = st.tuples(st.integers(1, 45), st.integers(1, 150), st.integers(1, 80), st.integers(0, 99))

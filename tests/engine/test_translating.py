@@ -21,7 +21,8 @@ from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.engine import building, compiling, levels, packing, translating
 from headway.engine.compiling import sources_of
-from headway.engine.packing import MOST_STEPS, Packed
+from headway.engine.packing import Packed
+from headway.engine.rounding import MOST_STEPS
 from headway.engine.translating import shared, translate
 
 pytestmark = pytest.mark.skipif(not COMPILER, reason="no C compiler here")

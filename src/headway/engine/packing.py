@@ -17,12 +17,10 @@ from headway.core.embedding import SinusoidalPositions, sinusoids
 from headway.core.layers import Layer, alignment_layer
 from headway.core.runtime import ProductPrecision
 from headway.engine.building import EngineLibrary, LayerStruct, Matrix, Model, Norm
+from headway.engine.rounding import Floats, Numbers, as_bfloat16, as_int8
 
 if TYPE_CHECKING:
     from headway.core.transformer import Transformer
-
-Floats = np.ndarray[Any, np.dtype[np.float32]]
-Numbers = np.ndarray[Any, np.dtype[Any]]
 
 KINDS: dict[ProductPrecision, int] = {"fp32": 0, "bf16": 1, "int8": 2}
 """As in `vectors.h`."""
@@ -31,9 +29,6 @@ MOST_POSITIONS = 4096
 """Of the sinusoids' table, which has no end of its own."""
 MOST_TOKENS = 1 << 20
 """Of a text, where positions do not end: so no size in the engine is beyond its integers."""
-MOST_STEPS = 64
-"""A weight in int8 is a whole number of steps from -64 to 64, so that four products with bytes up
-to 127 can be added in 16 bits, as processors without VNNI do."""
 LONGEST_SUM = 1 << 17
 """So many products of two int8 fit an int32."""
 PAGE = 1024
@@ -59,24 +54,6 @@ def placed(array: Numbers) -> Numbers:
 def zeros(*shape: int) -> Floats:
     """An aligned array of zeros."""
     return placed(np.zeros(shape, dtype=np.float32))
-
-
-def as_bfloat16(weight: Floats) -> Numbers:
-    """Each to the nearest; of two that are as near, to the even one."""
-    bits = np.ascontiguousarray(weight).view(np.uint32)
-    up = bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))
-    return (up >> np.uint32(16)).astype(np.uint16)
-
-
-def as_int8(weight: Floats) -> tuple[Numbers, Floats]:
-    """Each row `[outputs, inputs]` in whole steps, its largest weight 64 of them; and what a step
-    is worth for each output: 0 for a row of zeros, no finite number where one is none."""
-    steps = np.abs(weight).max(1) / np.float32(MOST_STEPS)
-    sound = np.isfinite(steps) & (steps > 0)
-    whole = np.zeros(weight.shape, dtype=np.int8)
-    in_steps = np.rint(weight[sound] / steps[sound, None])
-    whole[sound] = np.clip(in_steps, -MOST_STEPS, MOST_STEPS)
-    return whole, steps
 
 
 class PackedMatrix(NamedTuple):

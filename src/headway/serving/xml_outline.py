@@ -38,15 +38,15 @@ class XmlTags(NamedTuple):
 NO_TAGS = XmlTags()
 
 
-class _Element:
+class _OpenElement:
     """One that is closed, at `tags`; or all of a piece."""
 
-    def __init__(self, tags: tuple[int, int], name: str, parent: "_Element | None") -> None:
+    def __init__(self, tags: tuple[int, int], name: str, parent: "_OpenElement | None") -> None:
         self.tags, self.name, self.parent = tags, name, parent
         self.has_text = self.has_words = self.is_mixed = False
         """Text that stands right in it; text anywhere in it; whether it stands in text, or has
         some."""
-        self.children = list[_Element]()
+        self.children = list[_OpenElement]()
 
 
 def text_ends(
@@ -69,13 +69,15 @@ def text_ends(
     return parting, set(_sentence_starts(text, some, stays, tags.non_splitting))
 
 
-def _elements(text: str, some: Sequence[Token], stays: Callable[[Token], bool]) -> list[_Element]:
+def _elements(
+    text: str, some: Sequence[Token], stays: Callable[[Token], bool]
+) -> list[_OpenElement]:
     """All that is closed, each behind what it stands in."""
-    ends, element = closings(some), _Element((-1, len(some)), "", None)
+    ends, element = closings(some), _OpenElement((-1, len(some)), "", None)
     found = [element]
     for n, one, last in steps(some, stays):
         if one.kind == "start" and n in ends and last == n:
-            inner = _Element((n, ends[n]), one.name, element)
+            inner = _OpenElement((n, ends[n]), one.name, element)
             element.children.append(inner)
             element = inner
             found.append(inner)
