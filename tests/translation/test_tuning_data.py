@@ -15,6 +15,7 @@ from headway.core.rows import SIDES
 from headway.core.run_folder import RunFolder
 from headway.core.search import decode_all
 from headway.core.subwords import Subwords
+from headway.corpora.mixing import Use
 from headway.demo import generate
 from headway.runs.settings import Settings
 from headway.translation import tuning_data
@@ -23,7 +24,7 @@ from headway.translation.run_data import missing, pairs_of
 from headway.translation.spec import SPEC
 from headway.translation.tuning import TIE, TuningTask
 from headway.translation.tuning_corrections import CorrectedParentPairs
-from headway.translation.tuning_data import TunedPairs
+from headway.translation.tuning_data import TunedPairs, _as_validated
 
 STEPS = ["--training.max-steps=6", "--training.checkpoint-every=3", "--runtime.threads=1"]
 
@@ -235,3 +236,10 @@ def test_a_tuned_run_scores_both_stops_and_goes_on_as_if_it_never_had(parent, tm
     assert done.status == 0, done.err
     assert left_behind(copy) == left_behind(whole)
     assert np.isfinite(log[0]["old_bleu"])
+
+
+def test_a_learned_pair_that_is_measured_on_is_as_the_validation_pairs_are():
+    uses = [Use(tag="other", target_language="fr"), Use(tag="mine", target_language="de")]
+    of_mine = _as_validated(("<mine> a dog", "ein Hund"), uses)
+    assert of_mine == (("a dog", "ein Hund"), uses[1])
+    assert _as_validated(("a cat", "un chat"), uses) == (("a cat", "un chat"), uses[0])

@@ -16,6 +16,7 @@ from headway.core.subwords import Subwords
 from headway.corpora.corpus import read_pairs
 from headway.corpora.in_memory import PairRows
 from headway.corpora.joined import JoinedRows, some_rows, texts_of, without
+from headway.corpora.mixing import Use
 from headway.corpora.prepared import Prepared, prepare_corpus
 from headway.corpora.weighted import RowWeights
 from headway.runs.parent import tuned_rate
@@ -205,7 +206,7 @@ def with_old_pairs(
         )
     held = [(first, rows.new_valid), (parent, rows.old_valid)]
     texts = [(of.valid_texts[row], of.valid_uses[row]) for of, some in held for row in some]
-    texts += [(_texts_of(old, int(row)), parent.valid_uses[0]) for row in rows.like]
+    texts += [_as_validated(_texts_of(old, int(row)), parent.valid_uses) for row in rows.like]
     joined = replace(
         first,
         train=JoinedRows([(of.train, some) for of, some in parts]),
@@ -274,6 +275,16 @@ def _texts_of(old: Pairs, row: int) -> tuple[str, str]:
     """A training pair of the parent, as text."""
     source, target = old.vocabulary.decode_batch([old.prepared.train[side][row] for side in SIDES])
     return source, target
+
+
+def _as_validated(pair: tuple[str, str], uses: Sequence[Use]) -> tuple[tuple[str, str], Use]:
+    """A training pair of the parent as its validation pairs are: the text without its tag, and the
+    use of its like."""
+    source, target = pair
+    use = next((one for one in uses if one.tag and source.startswith(f"<{one.tag}> ")), None)
+    if use is None:
+        return (source, target), next((one for one in uses if not one.tag), uses[0])
+    return (source[len(use.tag) + 3 :], target), use
 
 
 def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
