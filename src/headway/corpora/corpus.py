@@ -98,7 +98,7 @@ class Corpus:
 
             least = max(LEAST_DRAWN_FROM, 2 * (wanted or 0))
             n_drawn_from = rows_of_heaviest(n_pairs, weights, least)
-        return Draw.of(n_drawn_from, wanted, seed)
+        return Draw(wanted, n_drawn_from, seed)
 
     @property
     def both_ways(self) -> bool:

@@ -19,6 +19,7 @@ from headway.core.dedup_split import (
     PairHashes,
     dedup_split,
     hashed,
+    held_out_size,
     shuffled,
 )
 from headway.corpora.cache import sealed_folder
@@ -27,7 +28,7 @@ from headway.corpora.many_pieces import hashes
 from headway.corpora.pieces import Piece, write_piece
 from headway.large_corpora.clean_units import pieces_of
 from headway.large_corpora.plan import SEED, ShardPlan
-from headway.large_corpora.repeated_pairs import n_clean, remove_keys, repeated
+from headway.large_corpora.repeated_pairs import n_clean, n_repeated, remove_keys, repeated
 
 POOL = 1 << 16
 """Of so many pairs whose seeded hash is lowest, those are taken whose sides stand nowhere else."""
@@ -61,7 +62,7 @@ def hold_out(plan: ShardPlan, share: Share) -> None:
     given: list[Pair] = []
     rows = np.zeros((0, 2), np.uint32)
     if valid is None:
-        wanted = Draw.of(n_clean(plan), data.valid_size or None, SEED).wanted
+        wanted = data.valid_size or held_out_size(n_clean(plan) - n_repeated(plan))
         both, rows = _drawn(plan, wanted, share)
     else:
         given = list(clean_pairs(read_pairs(valid, report), data, report, data.judge))
