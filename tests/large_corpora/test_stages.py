@@ -17,6 +17,7 @@ from headway.core.errors import ConfigError
 from headway.corpora.cache_place import silent
 from headway.corpora.pieces import unseen
 from headway.corpora.sharded import open_shards
+from headway.large_corpora.learn_subwords import sample_unit
 from headway.large_corpora.plan import ShardPlan
 from headway.large_corpora.stages import SHARED_STAGES, STAGES, prepare_shards
 from headway.operations.processes import JobPart
@@ -40,6 +41,20 @@ def test_parts_in_any_order_give_the_same_bytes_and_no_stage_begins_too_early(
         for file in (tmp_path / "whole" / folder).iterdir():
             assert file.read_bytes() == (tmp_path / "parted" / folder / file.name).read_bytes()
     assert not parted.work.exists()
+
+
+def test_a_unit_is_sampled_without_opening_the_files_of_all_units(tmp_path: Path) -> None:
+    data = TranslationData(pairs=written(tmp_path, 3, 100), workers=1)
+    shards = ShardPlan(tmp_path / "shards", data, TEXT)
+    shards.begin()
+    for name in ("clean", "repeats", "split"):
+        prepare_shards(shards, silent, unseen, only=name)
+    for file in data.pairs:
+        Path(file).unlink()
+    for unit in shards.units[1:]:
+        shards.place("unit", unit.number).unlink()
+    sample_unit(shards, 0)
+    assert (shards.place("sample", 0) / "kept").stat().st_size
 
 
 def n_entries(folder: Path) -> int:
