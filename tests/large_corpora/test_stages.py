@@ -20,6 +20,7 @@ from headway.corpora.sharded import open_shards
 from headway.large_corpora.learn_subwords import sample_unit
 from headway.large_corpora.plan import ShardPlan
 from headway.large_corpora.stages import SHARED_STAGES, STAGES, prepare_shards
+from headway.operations.locks import only_writer_of_folder
 from headway.operations.processes import JobPart
 from headway.translation.pairs import TranslationData
 
@@ -91,6 +92,25 @@ def test_killed_at_any_time_and_called_again_it_comes_to_the_same_bytes(tmp_path
     for folder in ("train-00000", "train-00003", "valid"):
         for file in (tmp_path / "whole" / folder).iterdir():
             assert file.read_bytes() == (killed / folder / file.name).read_bytes()
+
+
+def test_all_stages_at_once_are_refused_while_a_job_is_at_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the job has begun would be swept."""
+    files, shards = written(tmp_path, 2, 100), tmp_path / "shards"
+    command = ["prepare", "--shards", str(shards), "--text.vocabulary-size", "400"]
+    command += ["--data.workers", "1", "--pairs", *files]
+    assert main([*command, "--stage", "clean", "--part", "1/2"]) == 0
+    begun = shards / "work" / ".unit.part"
+    begun.mkdir()
+    with only_writer_of_folder(shards / "work" / "locks" / "clean-2", silent):
+        assert main(command) != 0
+        assert "clean-2" in (said := capsys.readouterr().err)
+        assert "Wait until it has ended" in said
+        assert begun.exists()
+    assert main(command) == 0
+    assert not begun.exists()
 
 
 def test_the_printed_jobs_do_all_stages_each_after_the_one_before(
