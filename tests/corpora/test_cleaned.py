@@ -1,4 +1,5 @@
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -226,6 +227,22 @@ def test_where_a_corpus_is_read_both_ways_no_text_of_the_validation_set_is_on_ei
     }
     assert not sides["train"] & sides["valid"]
     assert len(sides["train"] | sides["valid"]) == 200
+
+
+def test_languages_that_are_given_count_where_they_say_whether_it_is_read_both_ways(
+    tmp_path: Path,
+) -> None:
+    files = {name: tmp_path / name for name in ("x.en", "x.de", "y.de", "y.en")}
+    for name, path in files.items():
+        path.write_text("".join(f"{name[2:]} {i}\n" for i in range(100)), encoding="utf-8")
+    said = Corpus((files["x.en"], files["y.de"]), (files["x.de"], files["y.en"]))
+    given = replace(said, source_language="en", target_language="de")
+    assert said.both_ways
+    assert not given.both_ways
+    folders = {
+        clean_corpus(one, NotedCleaning(), tmp_path / "cache").directory for one in (said, given)
+    }
+    assert len(folders) == 2
 
 
 def test_what_other_readers_read_is_not_used(

@@ -210,6 +210,7 @@ def clean_corpus(
             "versions": [CLEANING_VERSION, _FORMAT],
             "settings": asdict(settings),
             "corpora": _read_as(corpus, valid),
+            "both_ways": corpus.both_ways,
             "checksums": [checksums[str(path)] for path in files],
             "hold_out": hold_out if valid is None else 0,
             "seed": seed,
