@@ -1,4 +1,5 @@
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ from headway.core.errors import DataError
 from headway.corpora.cache import sweep
 from headway.corpora.cleaned import CleanedCorpus, clean_corpus
 from headway.corpora.corpus import Corpus
+from headway.corpora.in_memory import PairsInMemory
 from headway.corpora.mixing import Use
-from headway.corpora.settings import NotedCleaning
+from headway.corpora.settings import DataSettings, NotedCleaning
 
 Texts = list[tuple[str, str]]
 FEW = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("wxyz")), max_size=12)
@@ -90,6 +92,17 @@ def test_what_is_held_out_costs_nothing_else_where_sides_occur_once(tmp_path: Pa
 def test_how_much_is_held_out() -> None:
     sizes = {0: 0, 1: 0, 30: 15, 300: 20, 2_000: 100, 29_000: 1_000, 5_000_000: 1_000}
     assert {n_pairs: held_out_size(n_pairs) for n_pairs in sizes} == sizes
+
+
+def test_how_much_is_held_out_is_of_pairs_that_are_no_repeats(tmp_path: Path) -> None:
+    texts = numbered("a", 1_000) * 5
+    held_out = cleaned_of(tmp_path, texts).reports["valid"].kept
+    assert held_out == held_out_size(1_000)
+    corpus = corpus_of(tmp_path, "train", texts)
+    in_memory = PairsInMemory(corpus, DataSettings(), valid=None, hold_out=None, seed=1)
+    assert in_memory.reports["valid"].kept == held_out
+    repeats_stay = NotedCleaning(deduplicate=False)
+    assert clean_corpus(corpus, repeats_stay, tmp_path / "cache").reports["valid"].kept == 250
 
 
 def test_the_seed_chooses_what_is_held_out(tmp_path: Path) -> None:
@@ -214,6 +227,22 @@ def test_where_a_corpus_is_read_both_ways_no_text_of_the_validation_set_is_on_ei
     }
     assert not sides["train"] & sides["valid"]
     assert len(sides["train"] | sides["valid"]) == 200
+
+
+def test_languages_that_are_given_count_where_they_say_whether_it_is_read_both_ways(
+    tmp_path: Path,
+) -> None:
+    files = {name: tmp_path / name for name in ("x.en", "x.de", "y.de", "y.en")}
+    for name, path in files.items():
+        path.write_text("".join(f"{name[2:]} {i}\n" for i in range(100)), encoding="utf-8")
+    said = Corpus((files["x.en"], files["y.de"]), (files["x.de"], files["y.en"]))
+    given = replace(said, source_language="en", target_language="de")
+    assert said.both_ways
+    assert not given.both_ways
+    folders = {
+        clean_corpus(one, NotedCleaning(), tmp_path / "cache").directory for one in (said, given)
+    }
+    assert len(folders) == 2
 
 
 def test_what_other_readers_read_is_not_used(

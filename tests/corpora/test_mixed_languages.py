@@ -89,6 +89,19 @@ def test_two_target_languages_are_refused_with_both_names_and_the_ways_out(tmp_p
         refuse_mixed(corpus(files[0]), corpus(files[1]))
 
 
+def test_one_source_file_with_two_target_languages_is_refused_as_two_copies_of_it_are(tmp_path):
+    source, *targets = (tmp_path / f"a.{code}" for code in ("en", "de", "fr"))
+    for file in (source, *targets):
+        file.write_text(f"in {file.suffix}\n", encoding="utf-8")
+    one = Corpus((source, source), tuple(targets))
+    with pytest.raises(ConfigError, match=r"a\.en:.*a\.de is en -> de.*a\.en:.*a\.fr is en -> fr"):
+        refuse_mixed(one)
+    assert languages(one) == ("en", None)
+    files = [pair.file for pair in read_pairs(one, Report())]
+    assert files == [f"{source}:{target}" for target in targets]
+    assert [part.name for part in Corpus((source,), (targets[0],)).parts] == [str(source)]
+
+
 def test_what_is_asked_for_is_allowed(tmp_path):
     pl, de = xliff(tmp_path, "pl"), xliff(tmp_path, "de")
     refuse_mixed(corpus(f"{pl}:tag=pl", f"{de}:tag=de"))

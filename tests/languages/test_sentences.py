@@ -112,6 +112,12 @@ def test_german_dates_hold_together_where_the_language_is_known():
     assert len(worded(sentences(text, "de"))) == 3
 
 
+def test_filipino_is_not_taken_for_finnish():
+    text = "Nasa kabanata 3. Mababasa mo."
+    for language, n in (("fi", 1), ("fi_FI", 1), ("fil", 2), (None, 2)):
+        assert len(worded(sentences(text, language))) == n
+
+
 @pytest.mark.parametrize("text", [" ", ".", '."', "。", ". ", "a. ", "(", "Mr. ", "1. ", "a; "])
 def test_long_repetitions_are_cut_in_no_time(text):
     assert "".join(sentences(text * 20_000)) == text * 20_000

@@ -82,3 +82,23 @@ def test_sub_words_are_learned_from_a_sample_that_is_fair_to_all_files(
     n_first = sum(source.startswith("a") for source in drawn)
     assert 380 <= len(drawn) <= 460  # of 1,520; four deviations of chance
     assert 160 <= n_first <= 260
+
+
+def test_the_sample_of_a_repetitive_corpus_is_as_large_as_that_of_its_different_pairs(
+    tmp_path: Path,
+) -> None:
+    lines = [f"{WORDS[i % 9]} {i}\t{i}\n" for i in range(800)]
+    sizes = []
+    for times in (1, 20):
+        file = tmp_path / f"{times}.tsv"
+        file.write_text("".join(lines * times), encoding="utf-8")
+        data = TranslationData(pairs=(str(file),), workers=1)
+        text = TranslationText(vocabulary_size=300, sample_lines=1_600)
+        shards = ShardPlan(tmp_path / f"shards-{times}", data, text)
+        shards.begin()
+        for name in ("clean", "repeats", "split", "sample"):
+            prepare_shards(shards, silent, unseen, only=name)
+        cleaned = sampled(shards)
+        assert len(list(cleaned.pairs("train"))) == cleaned.reports["train"].kept
+        sizes.append(tuple(len(list(cleaned.pairs(split))) for split in ("train", "valid")))
+    assert sizes == [(760, 40), (760, 40)]

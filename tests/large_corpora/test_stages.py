@@ -17,8 +17,10 @@ from headway.core.errors import ConfigError
 from headway.corpora.cache_place import silent
 from headway.corpora.pieces import unseen
 from headway.corpora.sharded import open_shards
+from headway.large_corpora.learn_subwords import sample_unit
 from headway.large_corpora.plan import ShardPlan
 from headway.large_corpora.stages import SHARED_STAGES, STAGES, prepare_shards
+from headway.operations.locks import only_writer_of_folder
 from headway.operations.processes import JobPart
 from headway.translation.pairs import TranslationData
 
@@ -40,6 +42,20 @@ def test_parts_in_any_order_give_the_same_bytes_and_no_stage_begins_too_early(
         for file in (tmp_path / "whole" / folder).iterdir():
             assert file.read_bytes() == (tmp_path / "parted" / folder / file.name).read_bytes()
     assert not parted.work.exists()
+
+
+def test_a_unit_is_sampled_without_opening_the_files_of_all_units(tmp_path: Path) -> None:
+    data = TranslationData(pairs=written(tmp_path, 3, 100), workers=1)
+    shards = ShardPlan(tmp_path / "shards", data, TEXT)
+    shards.begin()
+    for name in ("clean", "repeats", "split"):
+        prepare_shards(shards, silent, unseen, only=name)
+    for file in data.pairs:
+        Path(file).unlink()
+    for unit in shards.units[1:]:
+        shards.place("unit", unit.number).unlink()
+    sample_unit(shards, 0)
+    assert (shards.place("sample", 0) / "kept").stat().st_size
 
 
 def n_entries(folder: Path) -> int:
@@ -76,6 +92,25 @@ def test_killed_at_any_time_and_called_again_it_comes_to_the_same_bytes(tmp_path
     for folder in ("train-00000", "train-00003", "valid"):
         for file in (tmp_path / "whole" / folder).iterdir():
             assert file.read_bytes() == (killed / folder / file.name).read_bytes()
+
+
+def test_all_stages_at_once_are_refused_while_a_job_is_at_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the job has begun would be swept."""
+    files, shards = written(tmp_path, 2, 100), tmp_path / "shards"
+    command = ["prepare", "--shards", str(shards), "--text.vocabulary-size", "400"]
+    command += ["--data.workers", "1", "--pairs", *files]
+    assert main([*command, "--stage", "clean", "--part", "1/2"]) == 0
+    begun = shards / "work" / ".unit.part"
+    begun.mkdir()
+    with only_writer_of_folder(shards / "work" / "locks" / "clean-2", silent):
+        assert main(command) != 0
+        assert "clean-2" in (said := capsys.readouterr().err)
+        assert "Wait until it has ended" in said
+        assert begun.exists()
+    assert main(command) == 0
+    assert not begun.exists()
 
 
 def test_the_printed_jobs_do_all_stages_each_after_the_one_before(

@@ -74,7 +74,7 @@ class CorpusRewrite:
         _refuse_other_kind(self._parts, self.files)
         folder = self.files[0] is not out
         self.log = out / "changes.tsv" if folder else out.with_name(f"{out.name}.changes.tsv")
-        self._fates: dict[tuple[str, int, int], set[str]] = {}
+        self._drop_reasons: dict[tuple[str, int, int], set[str]] = {}
 
     @property
     def all_files(self) -> list[Path]:
@@ -106,7 +106,7 @@ class CorpusRewrite:
     def hear(self, symptom: Symptom, pair: Pair, _detail: str) -> None:
         """Take down a pair that is to be left out."""
         if symptom.name in self.drop:
-            self._fates.setdefault(pair_key(pair), set()).add(symptom.name)
+            self._drop_reasons.setdefault(pair_key(pair), set()).add(symptom.name)
 
     def write(
         self, cleaned: CleanedCorpus, examination: Examination, settings: NotedCleaning
@@ -115,10 +115,10 @@ class CorpusRewrite:
         changes = Changes(
             self.drop,
             self.fix,
-            {key: frozenset(kinds) for key, kinds in self._fates.items()},
+            {key: frozenset(kinds) for key, kinds in self._drop_reasons.items()},
             examination.shifts if "misaligned" in self.drop else (),
         )
-        fate = _fate_of_rows(cleaned, both=both_ways(directions(self._corpus).values()))
+        reasons = _reasons_of_rows(cleaned, both=both_ways(directions(self._corpus).values()))
         with ExitStack() as opened:
             log = opened.enter_context(written_aside(self.log))
             table = opened.enter_context(log.open("w", encoding="utf-8", newline="\n"))
@@ -127,7 +127,7 @@ class CorpusRewrite:
             for part, places in self._parts:
                 mine = [next(files) for _ in part.files]
                 alone = self._corpus.alone(part)
-                pieces = written(part, alone, settings, places, changes, fate, _noting(table))
+                pieces = written(part, alone, settings, places, changes, reasons, _noting(table))
                 _write(mine, part, places, pieces)
         self._say(changes)
         return changes
@@ -166,7 +166,7 @@ def _refuse_other_kind(parts: Sequence[tuple[CorpusFiles, Places]], files: Seque
             raise ConfigError(f"--out must not overwrite what was read; got {new}. Name another.")
 
 
-def _fate_of_rows(cleaned: CleanedCorpus, *, both: bool) -> Iterator[str]:
+def _reasons_of_rows(cleaned: CleanedCorpus, *, both: bool) -> Iterator[str]:
     """Of each clean pair, in order, why it is none of the corpus: a repeat or a leak.
 
     With `both` a text leaks that is on any side of a validation pair, as in

@@ -79,12 +79,23 @@ def prepare_into(
         refuse_no_room(plan, need)
     lock = plan.work / "locks" / f"{stage or 'all'}-{mine.number}"
     with only_writer_of_folder(lock, say), Stages() as stages:
+        if not stage:
+            _refuse_jobs_at_work(lock)
         prepare_shards(plan, say, stages, only=stage, part=mine)
     if not plan.finished.exists():
         return []
     found = read_json((plan.directory / "report.json").read_text("utf-8"))
     print_json(found) if json else print(in_words(found), end="")
     return list(found["serious"])
+
+
+def _refuse_jobs_at_work(own: Path) -> None:
+    """Raise TakenError where a part of a stage is being done elsewhere: what it has begun would be
+    swept."""
+    for lock in sorted(own.parent.iterdir()):
+        if lock != own:
+            with only_writer_of_folder(lock, say):
+                pass
 
 
 def _part(text: str, stage: str, on: str) -> JobPart:

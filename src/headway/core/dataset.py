@@ -81,7 +81,7 @@ def prepare_in_memory(
     if valid:
         held = list(clean_pairs(read_parallel(*valid[0], valid_report), data, valid_report))
     pairs = list(clean_pairs(read_parallel(source, target, report), data, report))
-    draw = Draw.of(len(pairs), data.valid_size or None, seed)
+    draw = Draw(data.valid_size or None, len(pairs), seed)
     train, held = split_pairs(pairs, held, draw, report, valid_report, deduplicate=data.deduplicate)
     n_characters = sum(len(pair.source) + len(pair.target) for pair in train)
     subwords = Subwords.train(

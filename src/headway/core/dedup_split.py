@@ -52,15 +52,11 @@ def held_out_size(n_pairs: int) -> int:
 class Draw(NamedTuple):
     """How many pairs are set aside for validation, and which may be."""
 
-    wanted: int
+    wanted: int | None
+    """None stands for `held_out_size` of the pairs that are no repeats."""
     n_drawn_from: int
     """They are among so many that come first."""
     seed: int
-
-    @classmethod
-    def of(cls, n_drawn_from: int, wanted: int | None, seed: int) -> "Draw":
-        """None pairs stand for `held_out_size`."""
-        return cls(held_out_size(n_drawn_from) if wanted is None else wanted, n_drawn_from, seed)
 
 
 class Repeats(NamedTuple):
@@ -107,15 +103,17 @@ def dedup_split(
 def _drawn(train: PairHashes, duplicate: Marks, draw: Draw) -> NDArray[np.int64]:
     """Pairs to set aside, drawn by a seeded hash of their text: if possible such whose source and
     target occur once, else no duplicates."""
-    if not draw.wanted:
+    different = np.flatnonzero(~duplicate[: draw.n_drawn_from])
+    wanted = held_out_size(len(different)) if draw.wanted is None else draw.wanted
+    if not wanted:
         return np.zeros(0, np.int64)
     alone = ~(repeats(train.source).shared | repeats(train.target).shared)
     candidates = np.flatnonzero(alone[: draw.n_drawn_from])
-    if len(candidates) < 2 * draw.wanted:
-        candidates = np.flatnonzero(~duplicate[: draw.n_drawn_from])
+    if len(candidates) < 2 * wanted:
+        candidates = different
     chosen = PairHashes(train.source[candidates], train.target[candidates])
     order = np.argsort(shuffled(chosen.of_pairs(), draw.seed), kind="stable")
-    return candidates[order[: min(draw.wanted, len(candidates) // 2)]]
+    return candidates[order[: min(wanted, len(candidates) // 2)]]
 
 
 def shuffled(hashes: Hashes, seed: int) -> Hashes:

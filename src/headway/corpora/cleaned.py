@@ -50,7 +50,7 @@ from headway.tokenizers.word_cache import encoder_of
 if TYPE_CHECKING:
     from headway.corpora.coded import ShownPairs
 
-_FORMAT = 7
+_FORMAT = 8
 """Raised whenever the same pairs give another folder."""
 
 
@@ -189,7 +189,7 @@ def clean_corpus(
     """Read, clean and split a corpus into the cache at `root`, or find it done there.
 
     Without `valid`, `hold_out` pairs (None: `held_out_size`) are set aside, drawn with `seed` from
-    those whose sides occur once, as far as there are such, in the files that `Draw.of` says. A
+    those whose sides occur once, as far as there are such, in the files that `Corpus.draw` says. A
     training pair that shares its source or its target with a validation pair is dropped.
 
     It is cleaned by `workers` processes (0: one for each core) with the same result, in memory that
@@ -210,6 +210,7 @@ def clean_corpus(
             "versions": [CLEANING_VERSION, _FORMAT],
             "settings": asdict(settings),
             "corpora": _read_as(corpus, valid),
+            "both_ways": corpus.both_ways,
             "checksums": [checksums[str(path)] for path in files],
             "hold_out": hold_out if valid is None else 0,
             "seed": seed,

@@ -43,10 +43,11 @@ class Corpus:
 
         So of a pair that stands in several files the copy with the highest weight is the first.
         """
-        both = zip(self.source, self.target, strict=False)
-        parts = [CorpusFiles(shown(source), (source, target), PLAIN) for source, target in both]
+        named, parts = Counter((*self.source, *self.pairs)), []
+        for source, target in zip(self.source, self.target, strict=False):
+            other = f":{shown(target)}" if named[source] > 1 else ""
+            parts.append(CorpusFiles(shown(source) + other, (source, target), PLAIN))
         uses = self.uses or (PLAIN,) * len(self.pairs)
-        named = Counter(self.pairs)
         for path, use in zip(self.pairs, uses, strict=True):
             keys = use.keys if named[path] > 1 else ""
             parts.append(CorpusFiles(shown(path) + keys, (path,), use))
@@ -97,7 +98,7 @@ class Corpus:
 
             least = max(LEAST_DRAWN_FROM, 2 * (wanted or 0))
             n_drawn_from = rows_of_heaviest(n_pairs, weights, least)
-        return Draw.of(n_drawn_from, wanted, seed)
+        return Draw(wanted, n_drawn_from, seed)
 
     @property
     def both_ways(self) -> bool:
@@ -109,7 +110,7 @@ class CorpusFiles(NamedTuple):
     """One file that holds pairs, or two that do so together."""
 
     name: str
-    """What `Pair.file` is: the (source) file's, and how it is used where it is used in two ways."""
+    """What `Pair.file` is: the (source) file's, and its target or use where it is named twice."""
     files: tuple[Path, ...]
     use: Use
 
@@ -130,10 +131,8 @@ def read_pairs(corpus: Corpus, report: Report) -> Iterator[Pair]:
     corpus.check()
     for part in corpus.parts:
         path, *other = part.files
-        if other:
-            yield from _read_parallel(path, other[0], report)
-            continue
-        for pair in reader_of(path).pairs(path, corpus.alone(part), report):
+        one_file = None if other else reader_of(path).pairs(path, corpus.alone(part), report)
+        for pair in one_file or _read_parallel(path, other[0], report):
             yield pair if pair.file == part.name else pair._replace(file=part.name)
 
 
@@ -142,9 +141,8 @@ def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]
     if kind and kind.keyed:
         from headway.localization.formats.keyed import read_keyed
 
-        yield from read_keyed(source, target, report)
-        return
-    yield from read_parallel(source, target, report, unequal)
+        return read_keyed(source, target, report)
+    return read_parallel(source, target, report, unequal)
 
 
 def languages(

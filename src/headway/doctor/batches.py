@@ -96,14 +96,17 @@ _HAN_PLANES = range(0x20000, 0x40000)
 
 @cache
 def letter_values() -> Hashes:
-    """A random number for each letter, the same in either case; 0 for what is none: [0x110000]."""
+    """A random number for each letter, the same in either case; 0 for what is none: [0x110000].
+
+    `σ` and `ς` have one capital, and so one number.
+    """
     folded = np.zeros(LAST, np.uint64)
     folded[_HAN_PLANES] = _HAN_PLANES
     for code in range(0x20000):
         character = chr(code)
         if unicodedata.category(character)[0] in "LM":
-            lowered = character.lower()
-            folded[code] = ord(lowered) if len(lowered) == 1 else code
+            forms = character.casefold(), character.lower(), character
+            folded[code] = ord(next(one for one in forms if len(one) == 1))
     return np.where(folded > 0, shuffled(folded, 0), np.uint64(0))
 
 

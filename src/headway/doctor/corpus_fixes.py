@@ -40,7 +40,7 @@ _INVISIBLE = re.compile(
     "|(?<![\u1800-\u18af])\u180e"  # Mongolian parts a vowel off with it
 )
 _SPACES = re.compile(r"(?<=\S)[^\S\r\n]{2,}(?=\S)")
-Fates = Mapping[tuple[str, int, int], frozenset[str]]
+DropReasons = Mapping[tuple[str, int, int], frozenset[str]]
 """By file, line and hash of both clean sides: what a pair is to be dropped for."""
 
 
@@ -89,7 +89,7 @@ class Changes:
     """Reasons and findings for which pairs are left out."""
     fix: frozenset[str]
     """Of `FIXES`."""
-    fates: Fates = field(default_factory=dict)
+    drop_reasons: DropReasons = field(default_factory=dict)
     shifted: Sequence[Shift] = ()
     n_dropped: Counter[str] = field(default_factory=Counter)
     n_fixed: Counter[str] = field(default_factory=Counter)
@@ -161,12 +161,12 @@ def written(
     settings: NotedCleaning,
     places: Places,
     changes: Changes,
-    fate: Iterator[str],
+    reasons: Iterator[str],
     note: Callable[[CorpusFix], None],
 ) -> Iterator[tuple[bytes, ...]]:
     """The part's files anew, piece by piece: [files] of bytes.
 
-    `fate` says of each clean pair, in order, why it is none of the corpus, or nothing.
+    `reasons` says of each clean pair, in order, why it is none of the corpus, or nothing.
     """
     told = events(corpus, settings)
     for unit in places.units(part.files, corpus):
@@ -175,7 +175,7 @@ def written(
             return
         event = next(told)
         assert event.line == unit.line, "places and readers count alike"
-        reason = event.reason or next(fate)
+        reason = event.reason or next(reasons)
         pair = event.pair._replace(file=part.name) if event.pair else None
         texts = (pair.source, pair.target) if pair else event.texts
         kinds = _why_dropped(reason, pair, changes)
@@ -203,7 +203,7 @@ def _why_dropped(reason: str, pair: Pair | None, changes: Changes) -> str:
         return reason if reason in changes.drop else ""
     if pair is None:
         return ""
-    found = changes.fates.get(pair_key(pair), frozenset())
+    found = changes.drop_reasons.get(pair_key(pair), frozenset())
     if any(
         one.first.file == pair.file and one.first.line - NEAR <= pair.line <= one.last.line + NEAR
         for one in changes.shifted

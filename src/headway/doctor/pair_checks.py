@@ -126,7 +126,7 @@ _TAIL = 0.5  # of the source's words
 _LEAST_LENGTH = 15  # characters of a source that may be cut off
 
 
-class _UsualOverlap(NamedTuple):
+class DirectionStatistics(NamedTuple):
     """What is usual where texts go in one direction."""
 
     lexicon: CooccurrenceLexicon
@@ -144,7 +144,7 @@ class TranslationCheck:
     ) -> None:
         """Learn from a `sample` in random order; `declared` is the direction of files by name."""
         self._log = log
-        self._known: dict[Direction | None, _UsualOverlap] = {}
+        self._known: dict[Direction | None, DirectionStatistics] = {}
         of_direction: dict[Direction | None, list[Pair]] = {}
         for pair in sample:
             of_direction.setdefault((declared or {}).get(pair.file), []).append(pair)
@@ -153,7 +153,7 @@ class TranslationCheck:
             both = tokens(some.source), tokens(some.target)
             lexicon = learned(both, len(pairs)) if len(pairs) >= _LEAST_PAIRS else None
             if lexicon is not None:
-                self._known[direction] = _UsualOverlap(lexicon, HabitExaminer(some))
+                self._known[direction] = DirectionStatistics(lexicon, HabitExaminer(some))
 
     def add(self, batch: PairBatch) -> None:
         known = self._known.get(batch.direction)

@@ -12,6 +12,8 @@ _CODES = frozenset(
     "te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu".split()
 )
 """ISO 639-1."""
+_ANDROID = {"in": "id", "iw": "he", "ji": "yi"}
+"""What its folders are still called, and the code since 1989."""
 _CODE = re.compile(r"([a-z]{2})(?:[-_](?:[A-Z][a-z]{3}|[A-Za-z]{2}|\d{3})){0,2}")
 _LAST = re.compile(r"(?:^|[._-])([a-z]{2}(?:[-_](?:[A-Z][a-z]{3}|[A-Z]{2}|\d{3})){0,2})\Z")
 
@@ -25,11 +27,14 @@ def is_code(name: str) -> bool:
 def named_language(path: Path) -> str | None:
     """What stands last in a file's name, else the folder that it lies in.
 
-    Folders are `en/`, `en.lproj/`, `values-en/`, `values-pt-rBR/`.
+    Folders are `en/`, `en.lproj/`, `values-en/`, `values-pt-rBR/`,
+    `values-b+sr+Latn/`, and `values-in/` for `id`.
     """
     name = re.sub(r"\.gz\Z", "", path.name, flags=re.IGNORECASE)
     last = _LAST.search(Path(name).stem)
     folder = path.parent.name.removesuffix(".lproj")
     if folder.startswith("values-"):
-        folder = folder.removeprefix("values-").replace("-r", "-", 1)
+        android = folder.removeprefix("values-").removeprefix("b+").replace("+", "-")
+        language, *others = android.replace("-r", "-", 1).split("-")
+        folder = "-".join([_ANDROID.get(language, language), *others])
     return next((code for code in (last[1] if last else "", folder) if is_code(code)), None)

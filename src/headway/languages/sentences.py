@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from headway.languages.codes import base
+
 CODE = "\ufffc"
 """Stands for a code (a tag, a placeholder) in texts that are looked through here."""
 
@@ -121,7 +123,7 @@ def _abbreviates(text: str, begin: int, stop: int, after: int, language: str | N
     before = text[max(begin, stop - _LONGEST_WORD) : stop]
     following = text[after : after + _LONGEST_WORD].split(maxsplit=1)[:1]
     goes_on = not (following and re.split(r"\W", following[0])[0] in _STARTERS)
-    if language and language[:2] in _ORDINALS and _ORDINAL.search(before):
+    if base(language) in _ORDINALS and _ORDINAL.search(before):
         return True
     found = _WORD.search(before)
     if not found:

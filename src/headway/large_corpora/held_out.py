@@ -19,15 +19,16 @@ from headway.core.dedup_split import (
     PairHashes,
     dedup_split,
     hashed,
+    held_out_size,
     shuffled,
 )
-from headway.corpora.cache import sealed_folder
+from headway.corpora.cache import read_sealed, sealed_folder
 from headway.corpora.corpus import read_pairs
 from headway.corpora.many_pieces import hashes
 from headway.corpora.pieces import Piece, write_piece
 from headway.large_corpora.clean_units import pieces_of
 from headway.large_corpora.plan import SEED, ShardPlan
-from headway.large_corpora.repeated_pairs import n_clean, remove_keys, repeated
+from headway.large_corpora.repeated_pairs import n_clean, n_repeated, remove_keys, repeated
 
 POOL = 1 << 16
 """Of so many pairs whose seeded hash is lowest, those are taken whose sides stand nowhere else."""
@@ -52,7 +53,7 @@ class Candidates(NamedTuple):
 
 def hold_out(plan: ShardPlan, share: Share) -> None:
     """Leave in work/split-00000 the hashes of the validation pairs, and where those stand that are
-    drawn; the pairs of files that are given for it.
+    drawn; the pairs of files that are given for it; what every unit is to know of all files.
 
     Drawn are those that `headway.core.dedup_split.dedup_split` draws. It differs only where of the
     `LARGEST_POOL` pairs that are drawn first hardly any has sides that stand nowhere else.
@@ -60,8 +61,9 @@ def hold_out(plan: ShardPlan, share: Share) -> None:
     report, data, valid = Report(), plan.data, plan.data.validation()
     given: list[Pair] = []
     rows = np.zeros((0, 2), np.uint32)
+    n_different = n_clean(plan) - n_repeated(plan)
     if valid is None:
-        wanted = Draw.of(n_clean(plan), data.valid_size or None, SEED).wanted
+        wanted = data.valid_size or held_out_size(n_different)
         both, rows = _drawn(plan, wanted, share)
     else:
         given = list(clean_pairs(read_pairs(valid, report), data, report, data.judge))
@@ -71,6 +73,7 @@ def hold_out(plan: ShardPlan, share: Share) -> None:
         rows.tofile(folder / "rows")
         files = write_piece(folder, "given", given).files
         content |= {"report": report.as_dict(), "files": files, "n_given": len(given)}
+        content |= {"n_different": n_different, "both_ways": plan.corpus.both_ways}
     remove_keys(plan)
 
 
@@ -140,7 +143,7 @@ def outcomes(plan: ShardPlan, unit: int) -> Iterator[tuple[Piece, PairHashes, Ou
     valid = PairHashes(*np.fromfile(split / "hashes", np.uint64).reshape(2, -1))
     drawn = np.fromfile(split / "rows", np.uint32).reshape(-1, 2)
     pieces, begin, nobody = pieces_of(plan, unit), 0, Draw(0, 0, SEED)
-    both_ways = plan.corpus.both_ways
+    both_ways = read_sealed(split, only=())["both_ways"]
     later = repeated(plan, unit, sum(piece.n_rows for piece in pieces))
     held_out = np.zeros(len(later), np.bool_)
     held_out[drawn[drawn[:, 0] == unit, 1]] = True

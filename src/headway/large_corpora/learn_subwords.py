@@ -24,7 +24,6 @@ from headway.corpora.store import EncodedRows, write_store
 from headway.large_corpora.clean_units import pieces_of
 from headway.large_corpora.held_out import outcomes
 from headway.large_corpora.plan import SEED, ShardPlan
-from headway.large_corpora.repeated_pairs import n_clean
 from headway.localization.placeholders.own_codes import CodeHandling
 from headway.operations.locks import Say
 
@@ -39,8 +38,8 @@ def sample_unit(plan: ShardPlan, number: int) -> None:
     lines than `text.sample_lines` it is all of them.
     """
     report = report_from(plan.known(number)["report"])
-    n_repeats = sum(read_sealed(one, only=())["ends"][-1] for one in plan.work.glob("repeats-*"))
-    share = _SURPLUS * plan.text.sample_lines / (2 * max(1, n_clean(plan) - n_repeats))
+    n_different = read_sealed(plan.place("split", 0), only=())["n_different"]
+    share = _SURPLUS * plan.text.sample_lines / (2 * max(1, n_different))
     sampled, held_out, n_characters = list[Pair](), list[Pair](), 0
     with sealed_folder(plan.place("sample", number)) as (folder, content):
         with (folder / "kept").open("wb") as file:

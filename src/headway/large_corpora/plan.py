@@ -23,7 +23,7 @@ from headway.operations.locks import Say
 from headway.operations.turns import alone
 from headway.translation.pairs import TranslationData, absolute
 
-VERSION = 1
+VERSION = 2
 """Raised whenever the same files and settings give other shards, or work of another form."""
 STRIPE_BYTES = 1 << 30
 """A file with more text is shared by several processes, each of which reads all of it and cleans

@@ -12,11 +12,21 @@ from headway.large_corpora.plan import ShardPlan
 
 RANGE_PAIRS = 1 << 22
 """Pairs whose keys are sorted in memory at once, in 30 bytes each."""
+_ROW_BYTES = 4
 
 
 def n_clean(plan: ShardPlan) -> int:
     """Pairs that are clean by themselves."""
     return sum(n for unit in plan.units for _, n in plan.known(unit.number)["pieces"])
+
+
+def n_repeated(plan: ShardPlan) -> int:
+    """How many of them were there before, once all repeats are found; none where they may stay."""
+    if not plan.data.deduplicate:
+        return 0
+    found = sum(read_sealed(one, only=())["ends"][-1] for one in plan.work.glob("repeats-*"))
+    files = (plan.place("keys", unit.number) / "later" for unit in plan.units)
+    return int(found) + sum(file.stat().st_size // _ROW_BYTES for file in files)
 
 
 def n_ranges(plan: ShardPlan) -> int:
@@ -62,7 +72,8 @@ def repeated(plan: ShardPlan, unit: int, n_rows: int) -> Marks:
     marks = np.zeros(n_rows, np.bool_)
     for folder in sorted(plan.work.glob("repeats-*")):
         begin, end = read_sealed(folder, only=())["ends"][unit : unit + 2]
-        marks[np.fromfile(folder / "rows", np.uint32, end - begin, offset=4 * begin)] = True
+        place = _ROW_BYTES * begin
+        marks[np.fromfile(folder / "rows", np.uint32, end - begin, offset=place)] = True
     if plan.data.deduplicate:
         marks[np.fromfile(plan.place("keys", unit) / "later", np.uint32)] = True
     return marks

@@ -64,6 +64,9 @@ def test_two_kinds_do_not_go_together(tmp_path):
         ("en.json", "en"), ("app_pt_BR.properties", "pt_BR"), ("a.zh-Hans.resx.gz", "zh-Hans"),
         ("en.lproj/x.strings", "en"), ("locales/de/common.json", "de"), ("ui.json", None),
         ("film.en.srt", "en"), ("common.json", None),
+        ("values-pt-rBR/strings.xml", "pt-BR"), ("values-in/strings.xml", "id"),
+        ("values-iw-rIL/strings.xml", "he-IL"), ("values-b+sr+Latn/strings.xml", "sr-Latn"),
+        ("values-land/strings.xml", None), ("plug-in.json", None),
     ],
 )  # fmt: skip
 def test_the_language_is_in_the_name_of_a_file_or_folder(name, language):

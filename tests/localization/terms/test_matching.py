@@ -52,6 +52,20 @@ def test_a_star_stands_for_any_ending_of_its_word() -> None:
     assert found("big do", "dog*") == []
 
 
+def test_beginnings_of_a_long_word_are_looked_up_as_far_as_a_term_goes() -> None:
+    lengths = []
+
+    class Noting(dict):
+        def get(self, key, default):
+            lengths.append(len(key[0]))
+            return super().get(key, default)
+
+    one = matcher("dog*", "hot dog")
+    one._starting = Noting(one._starting)
+    assert one.find("d" * 1_000) == []
+    assert sorted(lengths) == [1, 2, 3, 1_000]
+
+
 def test_forms_are_found_too() -> None:
     assert found("mice and a mouse", "mouse", mouse="mice") == ["mice", "mouse"]
 

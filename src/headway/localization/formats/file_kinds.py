@@ -115,7 +115,7 @@ def reader_of(path: Path, *, side: bool = False) -> Reader:
 
 Opener = Callable[..., Any]
 """From a file, the languages that are asked for, and whether translations are to be replaced, to a
-`headway.localization.placeholders.segments.Document`."""
+`headway.localization.formats.documents.Document`."""
 
 
 def opener_of(path: Path) -> Opener:

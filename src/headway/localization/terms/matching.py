@@ -43,12 +43,16 @@ class Matcher:
     def __init__(self, glossary: Glossary) -> None:
         self._starting = defaultdict[tuple[str, bool], list[_Sought]](list)
         """By the first word."""
+        self._longest_open = 0
+        """Characters of the longest of them that any ending may follow."""
         for term in glossary.terms:
             for written in (term.source, *term.forms):
                 spelling = unicodedata.normalize("NFC", written)
                 keys = [*(key for _, _, key in _tokens(spelling)), ""]
                 words = [(key, behind == "*") for key, behind in pairwise(keys) if key != "*"]
                 self._starting[words[0]].append(_Sought(words, term, _cased(spelling)))
+                if words[0][1]:
+                    self._longest_open = max(self._longest_open, len(words[0][0]))
 
     def find(self, text: str) -> list[TermMatch]:
         """The terms of a text in their order; where two overlap, the longer one, then the earlier.
@@ -74,7 +78,7 @@ class Matcher:
         start, _, key = tokens[first]
         key = key.lstrip()
         sought = [*self._starting.get((key, False), ())]
-        for n in range(len(key)):
+        for n in range(min(len(key), self._longest_open)):
             sought += self._starting.get((key[: n + 1], True), ())
         for words, term, cased in sought:
             found = tokens[first : first + len(words)]
