@@ -10,7 +10,7 @@ READERS = (
     "localization/formats/*.py", "core/lines.py", "languages/plurals.py", "corpora/remarks.py",
     "corpora/shifts.py",
 )  # fmt: skip
-SEALED = (11, "58f2e9fef9b4a1e0")
+SEALED = (11, "54d70325ac34ac2b")
 """The version of `core/cleaning.py`, and a digest of the readers' sources that it stands for."""
 
 

@@ -198,11 +198,15 @@ def _cues(decoded: Decoded) -> Iterator[_Cue]:
 
 
 def _behind_block(text: str, position: int) -> int:
-    """The beginning of the next blank line, or of the next time without one before it."""
+    """The beginning of the next blank line, or of the next cue (its number, or its time) without
+    one before it."""
+    last = None
     while position < len(text):
         line = _LINE.match(text, position)
         assert line, "it matches the empty string"
+        if last and _TIME.fullmatch(line[1]) and re.fullmatch(r"[ \t]*\d+[ \t]*", last[1]):
+            return last.start()
         if not line[1].strip() or _TIME.fullmatch(line[1]):
             break
-        position = max(line.end(), position + 1)
+        position, last = max(line.end(), position + 1), line
     return position
