@@ -97,13 +97,22 @@ def test_tsv_takes_two_columns(tmp_path: Path) -> None:
         ("Hi\tha", False),
         ("en\ten", False),
         ("go\tgehen", False),
+        ("EN\tDE", True),
+        ("eng\tdeu", True),
+        ("eng_Latn\tzho_Hans", True),
+        ("en\tjp", True),
+        ("\nEN\tDE", True),
+        ("OK\tNO", False),
+        ("NO\tno", False),
+        ("the\tder", False),
     ],
 )
 def test_a_header_is_a_row_of_column_names(first: str, header: bool, tmp_path: Path) -> None:
     corpus = Corpus(pairs=(written(tmp_path / "a.tsv.gz", f"{first}\na\tb\n{first}\n"),))
     pairs, report = read(corpus)
     assert len(pairs) == 3 - header
-    assert report.dropped == ({"header": 1} if header else {})
+    dropped = {"header": int(header), "blank_side": first.count("\n") * 2}
+    assert report.dropped == {reason: n for reason, n in dropped.items() if n}
 
 
 def jsonl(*entries: object) -> str:

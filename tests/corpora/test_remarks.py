@@ -9,12 +9,14 @@ BAD = (
     "не ок|not good|wrong|Wrong translation|falsch|Fehler|à revoir|不对|翻译错误|需要修改|誤訳|"
     "要確認|수정 필요|state: rejected|state: needs-review|needs review|REJECTED by QA|nok|NG|"
     "bad translation, see glossary|mistranslated|isn't correct|неверный перевод|źle|FIXME|"
-    "The second half has to be changed"
+    "The second half has to be changed|Draft|todo!|error|译文有误|잘못된 번역"
 ).split("|")
 GOOD = (
     "OK|approved|checked by Anna|state: translated|state: final|label|没有问题|no errors|"
     "Error message shown when the file cannot be opened|check box|Check-in counter, plural|"
-    "The wrong password dialog of the login form opens here|TRANSLATORS: right is a direction"
+    "The wrong password dialog of the login form opens here|TRANSLATORS: right is a direction|"
+    "Error message|Draft email|Title of the error dialog|Fix button label|Bad gateway page title|"
+    "A reading nook|No final newline|No correct answers|错误信息|source comment: not correct"
 ).split("|")
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from headway.core.errors import ConfigError, DataError, refuse_below
 from headway.core.lines import read_lines, shown
 
-VERSION = 10
+VERSION = 11
 """Raised whenever files are read or cleaned to another result: no cache of the old one is used."""
 LEAST_PAIRS = 20
 """Fewer teach nothing and leave nothing to validate on."""

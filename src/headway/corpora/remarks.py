@@ -3,16 +3,18 @@
 import re
 from collections.abc import Iterable
 
+from headway.localization.formats.keyed import OF_DEVELOPERS
+
 DOUBTFUL = "doubtful"
 """What `skip_notes` takes for every note that `doubt` knows."""
 
-_SHORT = 60  # characters of a note that says nothing else
 _SURE = re.compile(
     r"""(?<!\w)(?:
-      (?:not|n[o']?t|isn'?t|nicht|pas|non?|não|niet|nie|není|inte|ikke|ei|не)
-        \s*(?:ok(?:ay)?|good|in\s+ordnung|gut|bons?|bonnes?|bien|buen[oa]|va\s+bene|goed|dobr\w+|
+      (?:not|n[o']?t|isn'?t|nicht|pas|não|niet|nie|není|inte|ikke|ei|не)
+        \s+(?:ok(?:ay)?|good|in\s+ordnung|gut|bons?|bonnes?|bien|buen[oa]|va\s+bene|goed|dobr\w+|
         dobře|bra|god|ок|хорошо|approved|accepted|acceptable|correct|right|clear|final|finished|
         genehmigt|freigegeben|korrekt|richtig)
+      | non?\s+(?:ok(?:ay)?|good|bons?|bonnes?|bien|buen[oa]|va\s+bene)
       | (?:mis|wrongly[ ]|badly[ ]|poorly[ ])translat\w* | (?:bad|poor|wrong|false)\s+translation
       | needs?\s+(?:to\s+be\s+)?(?:work|fix|review|correct|chang|revis|check|adapt|l10n|
         translat|rewrit|updat)\w*
@@ -26,24 +28,23 @@ _SURE = re.compile(
       | da\s+(?:rivedere|correggere|verificare) | traduzione\s+errata | do\s+poprawy
       | (?:неверн|неправильн|плох)\w*\s+перевод | требует\s+(?:проверки|правки|исправления)
     )(?!\w)
-    | 翻[译譯]?(?:错误|有误|錯誤|不好|不对|不準|不准) | [误誤]译 | 誤訳
+    | (?:翻[译譯]?|[译譯]文?)(?:错|錯|有误|有誤|不好|不对|不對|不準|不准) | [误誤]译 | 誤訳
     | 不正确 | 不正確 | 不通过 | 未通过
     | 未審核 | 未审核 | 待(?:修改|审核|校对|確認|确认|審核) | 需要?(?:修改|审核|校对|重[译譯])
-    | 要(?:修正|確認|見直し) | 不合格 | (?:수정|검토|확인)\s*필요 | 오역""",
+    | 要(?:修正|確認|見直し) | 不合格 | (?:수정|검토|확인)\s*필요 | 오역 | 잘못된\s*번역""",
     re.VERBOSE | re.IGNORECASE,
 )
-_WHEN_SHORT = re.compile(
-    r"""(?<!\w)(?:wrong|incorrect|inaccurate|bad|poor|false|errors?|mistakes?|unclear|doubtful|draft|
+_ALONE = re.compile(
+    r"""\W*(?:wrong|incorrect|inaccurate|bad|poor|false|errors?|mistakes?|unclear|doubtful|draft|
       todo|fix|revise|ng|nok|n\.?ok|k\.?o\.?|falsch|fehler|fehlerhaft|schlecht|
       prüfen|überprüfen|korrigieren|ungenau|faux|fausse|incorrecte?|inexacte?|mauvais\w*|erreur|
       réviser|vérifier|incorrect[oa]|revisar|corregir|erróne[oa]|sbagliat\w|errat\w|rivedere|
       errad[oa]|incorret[oa]|corrigir|fout|onjuist|slecht|źle|błąd|błędn\w+|niepoprawn\w+|špatně|
       chyb\w+|opravit|feil|forkert|неверно|неправильно|ошибк\w|исправить|проверить|плохо|
-      невірно|перевірити)(?!\w)
-    | 错误|錯誤|有误|有誤|不对|不對|不好|错|不行|不准确|間違\w*|不適切|잘못\w*|틀림""",
+      невірно|перевірити|check|review|no|mal|fel|nein|non|niet|нет|错误|錯誤|
+      有误|有誤|不对|不對|不好|错|不行|不准确|間違\w*|不適切|잘못\w*|틀림)\W*""",
     re.VERBOSE | re.IGNORECASE,
 )
-_ALONE = re.compile(r"\W*(?:check|review|no|mal|fel|nein|non|niet|нет)\W*", re.IGNORECASE)
 _GOOD = re.compile(r"\b(?:no|not|without|kein\w*|ohne|sans|sin)\s+(?:\w+\s+)?(?:errors?|mistakes?|"
                    r"wrong|bad|fehler\w*|falsch|erreurs?|errores)\b", re.IGNORECASE)  # fmt: skip
 _STATE = re.compile(
@@ -56,15 +57,13 @@ _STATE = re.compile(
 def doubt(remarks: Iterable[str]) -> str:
     """The first note that says that a translation is not good; "" if none does.
 
-    Words such as `wrong` count where a note says little else: a longer one may speak of the text.
+    Words such as `wrong` count where a note says nothing else: `Error message` speaks of the text.
     """
     for remark in remarks:
+        if remark.startswith(OF_DEVELOPERS):
+            continue
         bare = _GOOD.sub(" ", remark)
-        if _STATE.match(remark) or _SURE.search(bare):
-            return remark
-        if _ALONE.fullmatch(bare):
-            return remark
-        if len(bare) <= _SHORT and len(bare.split()) <= 6 and _WHEN_SHORT.search(bare):
+        if _STATE.match(remark) or _SURE.search(bare) or _ALONE.fullmatch(bare):
             return remark
     return ""
 

@@ -123,3 +123,21 @@ def test_what_is_no_file_of_strings_is_refused(tmp_path, data):
     path.write_text(data)
     with pytest.raises(DataError, match=r"strings\.xml:1"):
         open_document(path, None, None, False)
+
+
+def test_an_escaped_sign_begins_a_text_and_no_reference(tmp_path):
+    path = tmp_path / "strings.xml"
+    path.write_text(
+        '<resources><string name="a">\\@handle</string><string name="b">@string/a</string>'
+        "</resources>"
+    )
+    document = open_document(path, None, None, False)
+    assert [gap.source.text for gap in document.gaps] == ["@handle"]
+    assert document.counts.left == {"do_not_translate": 1}
+
+
+def test_the_end_of_a_cdata_section_in_a_translation_does_not_end_it(tmp_path):
+    path = tmp_path / "strings.xml"
+    path.write_text('<resources><string name="a"><![CDATA[Hello]]></string></resources>')
+    path.write_bytes(open_document(path, None, None, False).filled([Segment(("a ]]> b",))]))
+    assert etree.parse(path).findtext("string") == "a ]]> b"

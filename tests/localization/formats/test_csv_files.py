@@ -70,11 +70,22 @@ def test_columns_are_found_by_their_names(tmp_path):
 
 @pytest.mark.parametrize(
     ("first", "is_header"),
-    [("en,de", 1), ("EN,DE", 1), ("pt_BR,de-AT", 1), ("Go,Va", 0), ("Ja,No", 0), ("a,b", 0)],
+    [
+        ("en,de", 1),
+        ("EN,DE", 1),
+        ("pt_BR,de-AT", 1),
+        ("Go,Va", 0),
+        ("Ja,No", 0),
+        ("a,b", 0),
+        ("OK,OK", 0),
+        ("no,no", 0),
+        ("eng,deu", 1),
+    ],
 )
-def test_only_codes_of_languages_in_one_case_are_a_header(tmp_path, first, is_header):
+@pytest.mark.parametrize("before", ["", "\n"])
+def test_only_codes_of_languages_in_one_case_are_a_header(tmp_path, before, first, is_header):
     path = tmp_path / "a.csv"
-    path.write_text(f"{first}\nA dog.,Ein Hund.\n", encoding="utf-8")
+    path.write_text(f"{before}{first}\nA dog.,Ein Hund.\n", encoding="utf-8")
     pairs, report = read(path)
     assert report.dropped["header"] == is_header
     assert len(pairs) == 2 - is_header

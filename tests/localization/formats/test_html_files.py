@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import html
 
+from headway.core.errors import DataError
 from headway.localization.formats.html_files import open_document
 from headway.localization.placeholders.segments import Code, Segment
 
@@ -102,6 +103,35 @@ def test_what_an_old_encoding_lacks_is_written_by_number(tmp_path):
     document = open_document(path, None, None, False)
     assert [gap.source.text for gap in document.gaps] == ["Привет"]
     assert document.filled([Segment(("Здравствуй 猫",))]).decode("cp1251").endswith("й &#29483;")
+
+
+QUOTED = "<p>It\u2019s \u201clate\u201d \u2013 says Ren\u00e9\u2026"
+
+
+@pytest.mark.parametrize("declared", ["", "<meta charset=iso-8859-1>", "<meta charset=x-unknown>"])
+def test_old_western_pages_are_read_as_browsers_read_them(tmp_path, declared):
+    path = tmp_path / "a.html"
+    path.write_bytes((declared + QUOTED).encode("cp1252"))
+    [gap] = open_document(path, None, None, False).gaps
+    assert gap.source.text == QUOTED[3:]
+    assert filled(path).decode("cp1252").endswith(QUOTED[3:].upper())
+
+
+@pytest.mark.parametrize(
+    ("page", "line"),
+    [
+        (b"<meta charset=utf-8>\n<p>Caf\xe9", 2),
+        ("<p>Z\u00fcrich\n\n<p>".encode() + b"Caf\xe9", 3),
+        (b"<p>Caf\xe9\n" + "<p>Z\u00fcrich, G\u00f6teborg".encode(), 1),
+        (b"<meta charset=euc-kr>\n<p>Caf\xe9", 2),
+    ],
+)
+def test_a_page_with_a_damaged_character_is_refused_with_its_line(tmp_path, page, line):
+    """All other characters would be wrong in an encoding that has this one."""
+    path = tmp_path / "a.html"
+    path.write_bytes(page)
+    with pytest.raises(DataError, match=rf"a\.html:{line} is not"):
+        open_document(path, None, None, False)
 
 
 def structure(data):

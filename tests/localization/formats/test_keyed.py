@@ -35,7 +35,7 @@ def test_cues_of_the_same_time_are_pairs_and_comments_come_along(tmp_path):
     (tmp_path / "en.properties").write_text("# not OK\na=b\n")
     (tmp_path / "fr.properties").write_text("a=c\n")
     corpus = Corpus((tmp_path / "en.properties",), (tmp_path / "fr.properties",))
-    assert [pair.remarks for pair in read_pairs(corpus, Report())] == [("not OK",)]
+    assert [pair.remarks for pair in read_pairs(corpus, Report())] == [("source comment: not OK",)]
 
 
 def test_arb_files_say_their_languages_and_what_describes_a_text_is_none(tmp_path):

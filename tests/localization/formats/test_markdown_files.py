@@ -121,6 +121,22 @@ def test_a_translation_is_read_as_the_text_that_it_is(tmp_path, text, place):
     ]  # fmt: skip
 
 
+def test_a_cell_with_a_bar_is_filled_in_and_its_code_stays(tmp_path):
+    path = tmp_path / "a.md"
+    text = (
+        "| a\\|b | `on\\|off` |\n|--|--|\n| see `x\\|y` \\| *z* | on \\| off |\n| \\| c | d \\| |\n"
+    )
+    path.write_text(text)
+    document = open_document(path, None, None, False)
+    sources = [gap.source for gap in document.gaps]
+    assert [one.text for one in sources] == [
+        "a|b", "see `x|y` | <em>z</em>", "on | off", "| c", "d |"
+    ]  # fmt: skip
+    assert document.filled(sources) == text.encode()
+    after = document.filled([shouted(one) for one in sources]).decode()
+    assert after == text.upper().replace("ON\\|OFF`", "on\\|off`").replace("X\\|Y", "x\\|y")
+
+
 @pytest.mark.parametrize(
     "text", ["- a", "1. a", "# a", "> a", "+ a", "===", "---", "```", "1) a", "* a"]
 )

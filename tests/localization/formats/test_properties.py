@@ -88,3 +88,14 @@ def test_apostrophes_are_doubled_in_messages_alone(tmp_path, source, new, writte
     file.write_text(f"key = {source}\n", encoding="utf-8")
     document = open_document(file, "en", "fr", False)
     assert document.filled([Segment((new,))]).decode() == f"key = {written}\n"
+
+
+@pytest.mark.parametrize("text", ["= x", ": x", "=", " = x"])
+@pytest.mark.parametrize("between", [" ", "=", " : "])
+def test_a_sign_between_key_and_value_that_a_translation_begins_with_is_kept(
+    tmp_path, text, between
+):
+    path = tmp_path / "a.properties"
+    path.write_text(f"k1{between}Hello")
+    path.write_bytes(open_document(path, None, None, False).filled([Segment((text,))]))
+    assert [(one.key, one.text) for one in texts_of(path)] == [("k1", text)]

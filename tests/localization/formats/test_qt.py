@@ -35,7 +35,7 @@ MESSAGES = (
     message("Open &amp;file", "<translation>Datei &amp;öffnen</translation>"),
     message("x", '<translation type="unfinished"></translation>', "<comment>menu</comment>"),
     message("y", '<translation type="unfinished">alt</translation>',
-            "<translatorcomment>not OK</translatorcomment>"),
+            "<translatorcomment>not OK</translatorcomment><extracomment>Error</extracomment>"),
     message("z", '<translation type="vanished">weg</translation>'),
     message("z2", '<translation type="obsolete">weg</translation>'),
     message("", "<translation></translation>"),

@@ -52,6 +52,29 @@ def test_a_cue_whose_time_cannot_be_read_is_not_passed_over(tmp_path, time, newl
         open_document(path, None, "de", False)
 
 
+def test_old_subtitles_keep_their_quotes_and_damaged_ones_are_refused(tmp_path):
+    path = tmp_path / "a.en.srt"
+    text = "It\u2019s \u201clate\u201d\u2026 in the caf\u00e9."
+    new = SRT.replace("and bought a fish.", text).encode("cp1252")
+    path.write_bytes(new)
+    document = open_document(path, None, "de", False)
+    assert document.gaps[1].source.text == text
+    assert document.filled([None] * len(document.gaps)) == new
+    path.write_bytes(SRT.replace("market", "caf\u00e9").encode().replace(b"Hi!", b"Hi\xff!"))
+    with pytest.raises(DataError, match=r"a\.en\.srt:12 is not"):
+        open_document(path, None, "de", False)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_the_number_of_a_cue_is_no_text_where_no_blank_line_is_before_it(tmp_path, newline):
+    path = tmp_path / "a.en.srt"
+    text = SRT.replace("\r\n\r\n", "\r\n").replace("Hi!\r\n- Ho!", "Hi!\r\n7")
+    path.write_text(text.replace("\r\n", newline), newline="")
+    found = [one.text for one in texts_of(path)]
+    assert found == ["The old man went to the market", "and bought a fish.", "- Hi!\n7",
+                     "<i>Once</i>"]  # fmt: skip
+
+
 def test_only_the_text_of_cues_is_changed_in_web_subtitles(tmp_path):
     path = tmp_path / "a.vtt"
     path.write_text(VTT)

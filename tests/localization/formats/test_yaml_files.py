@@ -140,3 +140,12 @@ def test_aliases_are_never_expanded(tmp_path):
     document, after = filled(path)
     assert len(document.gaps) == 1
     assert after.decode() == "\n".join(lines).replace("lol", "LOL")
+
+
+@pytest.mark.parametrize("text", ["?q", "x\x85y", "x\u2028y", "x\x7fy", "-q", ":q"])
+@pytest.mark.parametrize("place", ["a: {k1: hello}\n", "a: |\n  hello\n", "a: [hello]\n"])
+def test_what_would_end_a_flow_or_a_block_is_quoted(tmp_path, place, text):
+    path = tmp_path / "a.yml"
+    path.write_text(place)
+    path.write_bytes(open_document(path, None, None, False).filled([Segment((text,))]))
+    assert [one.text for one in texts_of(path)] == [text]

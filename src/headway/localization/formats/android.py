@@ -88,10 +88,10 @@ def _entry(
 ) -> Entry | str:
     raw = any(one.kind == "cdata" for one in some)
     segment, start, end = joined(list(_pieces(text, some)))
-    if _REFERENCE.fullmatch(segment.text):
+    if _REFERENCE.fullmatch(segment.text) and not text.startswith("\\", start):
         return "do_not_translate"
     in_markup = not raw or re.search(r"[&<]", text[start:end]) is not None
-    write = writer(lambda part: escaped(_written(part)) if in_markup else _written(part))
+    write = writer(lambda part: _written(part, in_markup=in_markup))
     return Entry(segment, line, start, end, lambda new: _outer_kept(write(new)), key,
                  remarks=remarks)  # fmt: skip
 
@@ -135,8 +135,11 @@ def _unescaped(raw: str) -> str:
     return paired_surrogates(_ESCAPED.sub(plain, unescape(raw)))
 
 
-def _written(text: str) -> str:
-    return "".join(_SHORT.get(sign, sign) for sign in text)
+def _written(text: str, *, in_markup: bool = True) -> str:
+    """With Android's escapes, and with those of XML but for between the marks of a CDATA section,
+    which `]]>` would end."""
+    text = "".join(_SHORT.get(sign, sign) for sign in text)
+    return escaped(text) if in_markup else text.replace("]]>", "]]]]><![CDATA[>")
 
 
 def _outer_kept(written: str) -> str:
@@ -154,7 +157,7 @@ def _added(
     first = max(n for n in range(last) if some[n].kind == "start" and some[n].name == "item")
     space = text[some[first - 1].start : some[first].start] if first else ""
     before = f'{space if space.isspace() else ""}<item quantity="{form}">'
-    write = writer(lambda part: escaped(_written(part)))
+    write = writer(_written)
     return inserted(
         next(iter(group.values())).line, some[last].end, before,
         lambda new: _outer_kept(write(new)) + "</item>", f"{name}.{form}",

@@ -14,6 +14,7 @@ from headway.languages.codes import LanguagePair, Languages, is_language, same_l
 from headway.languages.path_languages import is_code
 from headway.localization.formats.documents import Document
 from headway.localization.formats.spans import Decoded, Entry, Lines, of_entries, read_decoded
+from headway.localization.formats.tables import names_language
 from headway.localization.formats.units import Width
 from headway.localization.placeholders.segments import Segment
 
@@ -22,8 +23,6 @@ _LOOKED_AT = 50
 """Rows that are looked at for the sign between cells."""
 _REMARKS = frozenset(("note", "notes", "comment", "comments", "status", "state", "review"))
 _KEYS = frozenset(("key", "id", "identifier", "context"))
-_CODE = re.compile(r"([a-z]{2}|[A-Z]{2})([-_]\w+)?")
-"""A language where none is known; `Go` and `Va` are words."""
 _WIDTHS = frozenset(("maxlength", "max_length", "maxwidth", "max_width", "limit"))
 
 
@@ -41,7 +40,8 @@ class _Row(NamedTuple):
 class _Columns(NamedTuple):
     source: int = 0
     target: int = 1
-    header: bool = False
+    header: int = -1
+    """Its row, from 0."""
     languages: tuple[str | None, str | None] = (None, None)
     remarks: tuple[tuple[int, str], ...] = ()
     keys: tuple[int, ...] = ()
@@ -60,7 +60,7 @@ def read_csv(path: Path, languages: Languages, report: Report) -> Iterator[Pair]
     for number, row in enumerate(rows):
         report.read += 1
         shortened = " ".join(cell.text for cell in row.cells)[:200]
-        if number == 0 and columns.header:
+        if number == columns.header:
             report.drop("header", file, row.line, shortened)
         elif max(columns.source, columns.target) >= len(row.cells):
             reason = "one_column" if shortened.strip() else "blank_side"
@@ -96,7 +96,7 @@ def open_document(
 
     def entries() -> Iterator[Entry | str]:
         for number, row in enumerate(rows):
-            if number == 0 and columns.header:
+            if number == columns.header:
                 yield "header"
             elif columns.source >= len(row.cells):
                 yield "blank_side"
@@ -208,8 +208,7 @@ def _table(decoded: Decoded, languages: Languages, sign: str = "") -> tuple[list
             'that is not. Close it, or write two ("") for one that belongs to the text.'
         ) from None
     try:
-        first = [cell.text for cell in rows[0].cells] if rows else []
-        return rows, _columns(first, languages)
+        return rows, _columns(rows, languages)
     except _OtherLanguagesError as error:
         wanted, known = error.args
         raise DataError(
@@ -218,33 +217,37 @@ def _table(decoded: Decoded, languages: Languages, sign: str = "") -> tuple[list
         ) from None
 
 
-def _columns(first: Sequence[str], languages: Languages) -> _Columns:
-    """What the first row says, if it names the columns."""
-    names = [name.strip().lower() for name in first]
-    codes = [n for n, name in enumerate(first) if is_language(name.strip()) and name.strip()]
+def _columns(rows: Sequence[_Row], languages: Languages) -> _Columns:
+    """What the first row that is not blank says, if it names the columns."""
+    cells_of = ([cell.text.strip() for cell in row.cells] for row in rows)
+    header, first = next((row for row in enumerate(cells_of) if any(row[1])), (-1, []))
+    names = [name.lower() for name in first]
+    codes = [n for n, name in enumerate(first) if is_language(name)]
     if "source" in names and "target" in names:
         source, target = names.index("source"), names.index("target")
         said: tuple[str | None, str | None] = (None, None)
     else:
         wanted = languages.source_language, languages.target_language
-        sides = [next((n for n in codes if same_language(first[n].strip(), w)), -1) for w in wanted]
+        sides = [next((n for n in codes if same_language(first[n], w)), -1) for w in wanted]
         known = _REMARKS | _KEYS | _WIDTHS
-        codes = [n for n in codes if names[n] not in known and _CODE.fullmatch(first[n].strip())]
+        codes = [n for n in codes if names[n] not in known and names_language(first[n])]
         others = [n for n in codes if n not in sides]
-        if len(codes) > 2 and all(is_code(first[n].strip()) for n in codes):
+        if len(codes) > 2 and all(is_code(first[n]) for n in codes):
             lacking = [w for w, n in zip(wanted, sides, strict=True) if w and n < 0]
             if lacking:
-                raise _OtherLanguagesError(lacking[0], [first[n].strip() for n in codes])
+                raise _OtherLanguagesError(lacking[0], [first[n] for n in codes])
         elif -1 in sides and len(codes) != 2:
             return _Columns()
         if len(others) < sides.count(-1):
             return _Columns()
         source, target = (n if n >= 0 else others.pop(0) for n in sides)
-        said = first[source].strip(), first[target].strip()
+        said = first[source], first[target]
+        if names[source] == names[target]:
+            return _Columns()
 
     def named(some: frozenset[str]) -> Iterator[int]:
         return (n for n, name in enumerate(names) if name in some)
 
     remarks = tuple((n, names[n]) for n in named(_REMARKS))
     width = next(named(_WIDTHS), -1)
-    return _Columns(source, target, True, said, remarks, tuple(named(_KEYS)), width)
+    return _Columns(source, target, header, said, remarks, tuple(named(_KEYS)), width)

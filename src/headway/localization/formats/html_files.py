@@ -26,14 +26,8 @@ from headway.localization.formats.markup import (
     whole,
     writer,
 )
-from headway.localization.formats.spans import (
-    Decoded,
-    Entry,
-    Lines,
-    OwnLanguage,
-    one_language,
-    read_decoded,
-)
+from headway.localization.formats.old_encodings import read_utf8_or_old
+from headway.localization.formats.spans import Decoded, Entry, Lines, OwnLanguage, one_language
 from headway.localization.placeholders.patterns import VOID
 from headway.localization.placeholders.segments import Code, Segment
 
@@ -67,9 +61,9 @@ def _read(path: Path) -> Decoded:
     """A page in UTF-8, in the encoding that it declares, or in that of old pages."""
     with open_bytes(path) as file:
         declared = _DECLARED.search(file.read(4096))
-    names = [declared[1].decode()] if declared else []
-    known = [name for name in names if name.lower() != "utf-8" and _is_known(name)]
-    return replace(read_decoded(path, "utf-8", *known, "latin-1"), beyond="xmlcharrefreplace")
+    name = declared[1].decode() if declared else ""
+    decoded = read_utf8_or_old(path, name if _is_known(name) else "")
+    return replace(decoded, beyond="xmlcharrefreplace")
 
 
 def _own_language(decoded: Decoded) -> OwnLanguage | None:

@@ -40,7 +40,9 @@ def _properties(decoded: Decoded, _language: str | None) -> Iterator[Entry]:
 
     def write(to_double: re.Pattern[str] | None, new: Segment) -> str:
         text = to_double.sub("''", new.text) if to_double else new.text
-        text = "\\" * text.startswith(" ") + "".join(_SHORT.get(sign, sign) for sign in text)
+        text = "\\" * text.startswith((" ", "=", ":")) + "".join(
+            _SHORT.get(sign, sign) for sign in text
+        )
         return text if unicode else in_ascii(text, 0x7F)
 
     for one, text in found:

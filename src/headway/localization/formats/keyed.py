@@ -11,6 +11,9 @@ from headway.languages.codes import suffix_of
 from headway.localization.formats.documents import Document, KeyedText
 from headway.localization.formats.file_kinds import keyed, opener_of
 
+OF_DEVELOPERS = "source comment: "
+"""What a note begins with that says nothing of the translation."""
+
 
 def read_keyed(source: Path, target: Path, report: Report) -> Iterator[Pair]:
     """Each text of the source with the one of the same key, in the order of the source.
@@ -30,7 +33,8 @@ def read_keyed(source: Path, target: Path, report: Report) -> Iterator[Pair]:
             reason = "missing_language" if translation is None else "untranslated"
             report.drop(reason if text.strip() else "blank_side", file, line, text)
         else:
-            yield Pair(text, translation, file, line, remarks)
+            notes = tuple(OF_DEVELOPERS + remark for remark in remarks)
+            yield Pair(text, translation, file, line, notes)
 
 
 def language_of(path: Path) -> str | None:

@@ -18,6 +18,7 @@ _FRONT = re.compile(
 )
 _NOTE = re.compile(r"\[\^[^\]\s]{1,60}\]:?|^\[[ xX]\](?=\s)")
 """A footnote's mark, and the box of a task."""
+_CELLS = "th_open", "td_open"
 _MARK = re.compile("</?(?:em|strong|s)>")
 _TO_ESCAPE = re.compile(r"[\\`*_\[\]<>&~|]")
 
@@ -64,13 +65,15 @@ def _parser() -> Any:
     return parser
 
 
-def _entries(decoded: Decoded, _language: str | None) -> list[Entry]:
-    lines = Lines(decoded.text)
-    found = sorted(_unsorted(decoded), key=lambda entry: (entry.start, -entry.end))
-    return [entry._replace(line=lines.at(entry.start)) for entry in found]
+def _entries(decoded: Decoded, _language: str | None) -> list[Entry | str]:
+    lines, found = Lines(decoded.text), list(_unsorted(decoded))
+    entries = [one for one in found if isinstance(one, Entry)]
+    entries.sort(key=lambda entry: (entry.start, -entry.end))
+    left = [one for one in found if isinstance(one, str)]
+    return [*left, *(entry._replace(line=lines.at(entry.start)) for entry in entries)]
 
 
-def _unsorted(decoded: Decoded) -> Iterator[Entry]:
+def _unsorted(decoded: Decoded) -> Iterator[Entry | str]:
     front = _FRONT.match(decoded.text)
     begin = front.end() if front else 0
     ends = re.finditer(_END, decoded.text[begin:])
@@ -84,14 +87,13 @@ def _unsorted(decoded: Decoded) -> Iterator[Entry]:
             yield from page_entries(decoded, starts[block.map[0]], starts[block.map[1]])
         if block.type != "inline" or not block.map or before is None:
             continue
-        places = _places(decoded.text, starts, block, found_to)
+        places = _places(decoded.text, starts, block, found_to, in_table=before.type in _CELLS)
         if places is None:
+            yield "crowded_line"
             continue
         pieces = []
         for part, start, end in _inline(block.content, known):
-            first, last = places[start], places[end - 1] + 1
-            if block.content[end - 1] == "\n":  # up to the next line, whatever it begins with
-                last = places[end]
+            first, last = places[start], places[end]
             raw = decoded.text[first:last]
             code = Code(part.text, raw) if isinstance(part, Code) else part
             pieces.append(MarkupPiece(code, first, last))
@@ -102,11 +104,11 @@ def _unsorted(decoded: Decoded) -> Iterator[Entry]:
 
 
 def _places(
-    text: str, starts: Sequence[int], block: Any, found_to: dict[int, int]
+    text: str, starts: Sequence[int], block: Any, found_to: dict[int, int], *, in_table: bool
 ) -> list[int] | None:
     """Where each character of a block's content stands; None where it stands nowhere as it is.
 
-    `found_to` remembers how far cells were found in a line.
+    `found_to` remembers how far cells were found in a line, where a bar is behind a backslash.
     """
     places = list[int]()
     for n, line in enumerate(block.content.split("\n"), start=block.map[0]):
@@ -115,6 +117,9 @@ def _places(
         raw = text[starts[n] : starts[n + 1]].rstrip(
             "\r\n \t" if not line.endswith(" ") else "\r\n"
         )
+        bars = {found.end() - 1 for found in re.finditer(r"\\\|", raw)} if in_table else set()
+        kept = [at for at in range(len(raw) + 1) if at not in bars]
+        raw = raw.replace("\\|", "|") if in_table else raw
         if block.map[1] - block.map[0] > 1 and raw.endswith(line):
             place = len(raw) - len(line)
         else:
@@ -122,7 +127,7 @@ def _places(
         if place < 0:
             return None
         found_to[n] = place + len(line)
-        places += range(starts[n] + place, starts[n] + place + len(line) + 1)
+        places += (starts[n] + at for at in kept[place : place + len(line) + 1])
     return places
 
 
@@ -216,7 +221,7 @@ def _of_marks(content: str, start: int, end: int, tokens: Sequence[Any]) -> Iter
 def _written(kind: str, known: dict[str, Any], new: Segment) -> str:
     """A text as it is read again as itself: with as few escapes as that takes."""
     parts = _worded(new)
-    in_table = kind in ("th_open", "td_open")
+    in_table = kind in _CELLS
 
     def tried(parts: Sequence[str | Code], pattern: re.Pattern[str] | None) -> str:
         written = ""
@@ -275,7 +280,7 @@ def _is_read(kind: str, known: dict[str, Any], written: str, parts: Sequence[str
         blocks = _parser().parse("# " * (kind == "heading_open") + written, {**known})
         if len(blocks) != 3 or blocks[1].type != "inline" or blocks[1].content != content:
             return False
-    elif kind in ("th_open", "td_open"):
+    elif kind in _CELLS:
         content = content.replace("\\|", "|")
     found = [
         content[piece.start : piece.end] if isinstance(piece.part, Code) else piece.part
@@ -284,6 +289,7 @@ def _is_read(kind: str, known: dict[str, Any], written: str, parts: Sequence[str
     wanted = [part.raw or part.text if isinstance(part, Code) else part for part in parts]
     n_codes = sum(isinstance(piece.part, Code) for piece in _inline(content, known))
     whole = "".join(wanted).strip()
+    whole = whole.replace("\\|", "|") if kind in _CELLS else whole
     return "".join(found) == whole and n_codes == sum(isinstance(part, Code) for part in parts)
 
 

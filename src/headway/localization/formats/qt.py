@@ -27,8 +27,8 @@ from headway.localization.formats.xml_events import XmlElement, XmlUnits, check_
 from headway.localization.placeholders.segments import Segment
 
 _GONE = frozenset(("vanished", "obsolete"))
-_NOTES = ("translatorcomment", "extracomment")
-_TEXTS = ("source", "translation", "numerusform", "name", "comment", *_NOTES)
+_NOTE = "translatorcomment"
+_TEXTS = ("source", "translation", "numerusform", "name", "comment", _NOTE)
 
 
 @dataclass
@@ -124,7 +124,7 @@ class _Messages:
             list(map(self._inline.gathered, forms if numerus else texts)),
             said.get("variants") == "yes",
             message.attributes.get("id") or (comments or [""])[0],
-            tuple(one.note for one in message.inner(*_NOTES) if one.note),
+            tuple(one.note for one in message.inner(_NOTE) if one.note),
         )
 
 

@@ -14,7 +14,8 @@ from typing import NamedTuple
 from headway.languages.path_languages import named_language
 from headway.languages.scripts import WIDE
 from headway.localization.formats.documents import Document, KeyedText
-from headway.localization.formats.spans import Decoded, Entry, Lines, of_entries, read_decoded
+from headway.localization.formats.old_encodings import read_utf8_or_old
+from headway.localization.formats.spans import Decoded, Entry, Lines, of_entries
 from headway.localization.placeholders.segments import Segment
 
 COLUMNS = 42
@@ -58,7 +59,7 @@ def open_document(
 
     A cue whose time is `known` has its translation, and is no part of a sentence over several.
     """
-    decoded = read_decoded(path, "utf-8", "latin-1")
+    decoded = read_utf8_or_old(path)
     cues = list(_cues(decoded))
     entries = [_entry(decoded, group) for group in _sentences(cues, known)]
     languages = named_language(path), target_language
@@ -197,11 +198,15 @@ def _cues(decoded: Decoded) -> Iterator[_Cue]:
 
 
 def _behind_block(text: str, position: int) -> int:
-    """The beginning of the next blank line, or of the next time without one before it."""
+    """The beginning of the next blank line, or of the next cue (its number, or its time) without
+    one before it."""
+    last = None
     while position < len(text):
         line = _LINE.match(text, position)
         assert line, "it matches the empty string"
+        if last and _TIME.fullmatch(line[1]) and re.fullmatch(r"[ \t]*\d+[ \t]*", last[1]):
+            return last.start()
         if not line[1].strip() or _TIME.fullmatch(line[1]):
             break
-        position = max(line.end(), position + 1)
+        position, last = max(line.end(), position + 1), line
     return position

@@ -9,6 +9,8 @@ from headway.core.cleaning import Pair, Report, clean
 from headway.core.errors import DataError
 from headway.core.lines import read_lines, shown
 from headway.languages.codes import Languages, is_language, same_language, suffix_of
+from headway.languages.detection import two_letters
+from headway.languages.path_languages import is_code
 
 
 def read_tsv(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
@@ -17,7 +19,7 @@ def read_tsv(path: Path, languages: Languages, report: Report) -> Iterator[Pair]
     A first row of column names (`source target ..`, or two language codes) is a header; with
     language codes the languages that the user gave decide which is the source.
     """
-    source, target = 0, 1
+    source, target, begun = 0, 1, False
     for line, text in enumerate(read_lines(path, report.mended), start=1):
         report.read += 1
         if text is None:
@@ -27,7 +29,8 @@ def read_tsv(path: Path, languages: Languages, report: Report) -> Iterator[Pair]
         if len(cells) < 2:
             report.drop("one_column" if text.strip() else "blank_side", shown(path), line, text)
             continue
-        if line == 1 and (names := header_of(text)):
+        names, begun = None if begun else header_of(text), begun or bool(text.strip())
+        if names:
             source, target = (1, 0) if turned_round(*names, languages) else (0, 1)
             report.drop("header", shown(path), line, text)
             continue
@@ -124,8 +127,17 @@ def header_of(row: str) -> tuple[str, str] | None:
     names = [cell.strip() for cell in row.split("\t")]
     if [name.lower() for name in names[:2]] == ["source", "target"]:
         return "source", "target"
-    named = re.fullmatch(r"(\t[a-z]{2}([-_]\w+)?){2}(\t[^\W\d]\w*)*", "\t" + "\t".join(names))
-    return (names[0], names[1]) if named and names[0] != names[1] else None
+    named = [*map(names_language, names[:2]), *(name.isidentifier() for name in names[2:])]
+    differ = len(names) > 1 and names[0].lower() != names[1].lower()
+    return (names[0], names[1]) if differ and all(named) else None
+
+
+def names_language(name: str) -> bool:
+    """Whether a column's name is a language: two small letters, or a code that is known, in one
+    case (`EN`, `pt-BR`, `deu_Latn`); `Go` and `OK` are words."""
+    bare = re.split("[-_]", name)[0]
+    known = bare in (bare.lower(), bare.upper()) and is_code(two_letters(bare))
+    return known or bool(re.fullmatch(r"[a-z]{2}([-_]\w+)?", name))
 
 
 def first_line(path: Path) -> str:

@@ -29,6 +29,8 @@ _OBJECT = re.compile(r"tag:yaml\.org,2002:python/|!ruby/")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _TO_ESCAPE = re.compile(r'[\x00-\x1f\x7f-\x9f"\\\u2028\u2029\ufeff\ud800-\udfff]')
 
+_UNFIT_FOR_BLOCKS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
+
 
 class _Scalar(NamedTuple):
     path: tuple[str, ...]
@@ -112,7 +114,7 @@ def _added(text: str, last: _Scalar, path: Sequence[str], name: str) -> Entry:
 def _written(raw: str, one: _Scalar, new: Segment) -> str:
     """A text in the way that the one before it was written, if that can hold it."""
     text = new.text
-    if one.style in ("|", ">"):
+    if one.style in ("|", ">") and not _UNFIT_FOR_BLOCKS.search(text):
         return _block(raw, one.style, text)
     if one.style == "'" and text.isprintable():
         return "'" + text.replace("'", "''") + "'"
@@ -140,7 +142,8 @@ def _is_plain(text: str, *, in_flow: bool) -> bool:
     if not text.isprintable() or (in_flow and re.search(r"[,\[\]{}]", text)):
         return False
     try:
-        found = [e for e in _events(f"k: {text}\n") if hasattr(e, "value")]
+        tried = f"{{k: {text}}}\n" if in_flow else f"k: {text}\n"
+        found = [e for e in _events(tried) if hasattr(e, "value")]
     except ValueError:
         return False
     if len(found) != 2:
