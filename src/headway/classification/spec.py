@@ -22,6 +22,7 @@ from headway.labelling.data import (
     LabelledData,
     checksums_of,
     held_out,
+    kinds_of,
     say_few,
     say_repeated,
     say_unknown,
@@ -55,7 +56,7 @@ def read(settings: Settings, known: Any, say: Say) -> LabelledData:
     if valid:
         refuse_unknown(valid, labels, "texts to validate on")
     else:
-        inputs, kinds = [row.text for row in rows], [row.labels for row in rows]
+        inputs, kinds = [row.text for row in rows], kinds_of(row.labels for row in rows)
         rows, valid = held_out(rows, seed, "labelled texts", inputs, kinds)
         say(f"{len(valid):,} of {len(rows) + len(valid):,} texts are held out to validate on")
     texts = [row.text for row in rows]

@@ -18,7 +18,7 @@ from headway.core.errors import ConfigError, DataError
 from headway.core.lines import read_lines
 from headway.core.run_folder import RunFolder
 from headway.inspection.label_page import InspectedLabeller, page_of
-from headway.labelling.data import held_out
+from headway.labelling.data import held_out, kinds_of
 from headway.labelling.evidence import LabelReader, TextInWords, in_words
 from headway.labelling.predictions import InspectionPage, InspectionRequest
 from headway.labelling.vocabulary import around
@@ -60,7 +60,7 @@ def classifier(run: Path) -> InspectedLabeller:
 
     def read_own(files: Sequence[Path]) -> Own:
         found = read_labelled(files, data)
-        return [one.text for one in found], [one.labels for one in found]
+        return [one.text for one in found], kinds_of(one.labels for one in found)
 
     own_texts = partial(_own, run, settings, read_own)
     reader = LabelReader(

@@ -94,7 +94,7 @@ def held_out(
     too, as that would be learned from; where most rows are such, inputs are drawn, each with all
     its rows.
 
-    Raises DataError where there are under twenty of `what`.
+    Raises DataError where there are under twenty of `what`, or none can be held out.
     """
     if len(rows) < 20:
         raise DataError(
@@ -119,10 +119,22 @@ def held_out(
     if kinds is not None:  # each must be learned
         left = {kind for place, kind in enumerate(kinds) if place not in chosen}
         chosen = {place for place in chosen if kinds[place] in left}
+    if not chosen:
+        raise DataError(
+            f"{what} are held out where others of their kind stay to be learned; of {len(rows):,} "
+            "there are none. Give more of each kind, or --valid-corpus."
+        )
     return (
         [row for i, row in enumerate(rows) if i not in chosen],
         [row for i, row in enumerate(rows) if i in chosen],
     )
+
+
+def kinds_of(labels: Iterable[Sequence[str]]) -> list[str] | None:
+    """Of what kind each text is to `held_out`, by its labels: its only one. None where a text has
+    several, or none: of most sets of labels there is but one text."""
+    some = [*labels]
+    return [one[0] for one in some] if all(len(one) == 1 for one in some) else None
 
 
 def tokens_of(
