@@ -52,7 +52,7 @@ def classifier(run: Path) -> InspectedLabeller:
     def read(text: str) -> list[TextInWords]:
         refuse_no_unicode(text)
         text = vocabulary.cut(unicodedata.normalize("NFC", text))
-        ids = vocabulary.encode_batch([text], data.max_length)[0]
+        ids = vocabulary.marked(vocabulary.tokens.encode(text), data.max_length)
         n_first = len(around(vocabulary.special)[0])
         spans = vocabulary.tokens.source_spans(text)[: len(ids) - n_first - 1]
         words, places = in_words(text, spans)
