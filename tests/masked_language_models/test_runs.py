@@ -147,6 +147,15 @@ def test_of_a_text_without_masks_the_longest_word_is_hidden_and_own_texts_tell_w
     assert "the text is empty" in nothing.err
 
 
+def test_of_chinese_text_without_masks_a_word_is_hidden_not_the_sentence(tmp_path):
+    text = tmp_path / "zh.txt"
+    text.write_text("".join(f"模型读每个词的左右两边{n}\n" for n in range(60)), encoding="utf-8")
+    run, small = tmp_path / "run", ("--training.max-steps=2", "--text.segmenter=jieba")
+    assert train(text, run, *small).status == 0
+    [told] = inspected(run, "模型读每个词的左右两边")["texts"]
+    assert told["words"] == ["[模型]", "读", "每个", "词", "的", "左右", "两边"]
+
+
 def test_a_mask_stands_where_its_piece_would():
     tokens = Subwords.train(["the cat eats fish ."] * 20, vocabulary_size=290)
     settings: Any = SimpleNamespace(text=SimpleNamespace(unit="subwords", segmenter="none"))

@@ -22,6 +22,7 @@ from headway.labelling.data import held_out, kinds_of
 from headway.labelling.evidence import LabelReader, TextInWords, in_words
 from headway.labelling.predictions import InspectionPage, InspectionRequest
 from headway.labelling.vocabulary import around
+from headway.language_models.units import TokenUnit
 from headway.languages.segmenting import segmenter
 from headway.masked_language_models.filling import MaskFiller
 from headway.masked_language_models.masking import MASKS
@@ -124,6 +125,7 @@ def hidden_words(run: Path) -> InspectedLabeller:
         text = unicodedata.normalize("NFC", text)
         if any(mask in text for mask in MASKS):
             return masked(text, MASKS[0])
+        text = TokenUnit(settings.text.unit, settings.text.segmenter).cut(text)
         spans = tokens.source_spans(text)
         words, places = in_words(text, spans)
         if not words:
