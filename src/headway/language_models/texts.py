@@ -47,7 +47,7 @@ class LanguageData:
     valid_corpus: tuple[Path, ...] = ()
     """Files of text to validate on; held out of the corpus where there are none."""
     documents: bool | None = None
-    """Whether blank lines part documents in the corpus. Filled in."""
+    """Whether blank lines part documents in the corpus. Filled in where it is not given."""
 
     def __post_init__(self) -> None:
         refuse_learned(self.corpus, self.valid_corpus)
@@ -305,7 +305,10 @@ def _stored(
 
 def complete(_given: Sections, settings: Settings, data: Texts) -> Sections:
     """What the data told: `TaskSpec.complete`."""
-    stored = absolute_files(settings.data) | {"documents": bool(data.reading["documents_parted"])}
+    parted = settings.data.documents
+    if parted is None:
+        parted = bool(data.reading["documents_parted"])
+    stored = absolute_files(settings.data) | {"documents": parted}
     text = {
         "unit": data.unit.unit,
         "segmenter": data.unit.segmenter,
