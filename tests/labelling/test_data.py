@@ -13,7 +13,8 @@ from labelled import labelled
 from headway.classification.spec import SPEC as CLASSIFICATION
 from headway.core.errors import DataError
 from headway.images.spec import SPEC as IMAGES
-from headway.labelling.data import FEW, held_out, kinds_of
+from headway.labelling.data import FEW, held_out, kinds_of, tokens_of, whole_words
+from headway.language_models.units import LanguageText
 from headway.runs.settings import Settings
 from headway.tagging.spec import SPEC as TAGGING
 
@@ -65,6 +66,23 @@ def written_texts(folder):
     rows = [f"{label}\t{text}\n" for label, text in labelled(100)]
     (folder / "a.tsv").write_text("".join(rows + rows[:50]), "utf-8")
     return folder / "a.tsv"
+
+
+@pytest.mark.parametrize(
+    ("texts", "unit"),
+    [(["a cat, a dog!"] * 30, "words"), (["今天我们都有猫和狗！"] * 30, "characters")],
+)
+def test_a_unit_that_is_named_is_that_which_is_chosen(texts, unit):
+    chosen, named = (
+        tokens_of(whole_words(LanguageText(unit=given), texts, print), "bag", texts, 1, print)
+        for given in ("auto", unit)
+    )
+    assert chosen[1] == named[1]
+    assert chosen[0].fingerprint() == named[0].fingerprint()
+    assert (
+        whole_words(LanguageText(unit="words"), ["今天我们都有猫和狗！"] * 30, print).segmenter
+        == "auto"
+    )
 
 
 def written_sentences(folder):

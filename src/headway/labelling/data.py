@@ -183,14 +183,16 @@ def say_unknown(examples: Sequence[Example], unknown: int, say: Say) -> None:
 def whole_words(text: LanguageText, texts: Sequence[str], say: Say) -> LanguageText:
     """What is left open of [text], where a few thousand texts teach no sub-words: words, parted
     from marks and however rare, or characters where there are no spaces."""
-    if text.unit != "auto":
+    if text.unit == "subwords":
         return text
-    unit: Unit = "characters" if unspaced(texts) else "words"
-    say(f"unit: {unit}{' (the text has next to no spaces)' if unit == 'characters' else ''}")
-    text = replace(text, unit=unit, min_count=text.min_count or 1)
-    if text.segmenter != "auto":
-        return text
-    return replace(text, segmenter="punctuation" if unit == "words" else "none")
+    without_spaces = unspaced(texts)
+    if text.unit == "auto":
+        unit: Unit = "characters" if without_spaces else "words"
+        say(f"unit: {unit}{' (the text has next to no spaces)' if without_spaces else ''}")
+        text = replace(text, unit=unit)
+    text = replace(text, min_count=text.min_count or 1)
+    parted = text.unit == "words" and text.segmenter == "auto" and not without_spaces
+    return replace(text, segmenter="punctuation") if parted else text
 
 
 def checksums_of(files: LabelledFiles) -> dict[str, str]:
