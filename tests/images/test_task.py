@@ -181,6 +181,9 @@ def test_what_cannot_be_learned_is_refused_and_leaves_no_run(corpus, tmp_path):
     refused(train(run, corpus, "--valid-corpus", str(corpus)), "must not be learned from")
     refused(train(run, corpus, "--model.patch=5", model="transformer"), "got 12 x 12")
     refused(train(run, tmp_path / "none"), "no such file")
+    flags = ("--data.only=down,spot", "--valid-corpus", str(tmp_path / "beside"))
+    write_folders(tmp_path / "beside", n=1)
+    refused(train(run, place, *flags), "are of the classes down, spot; ", "beside has none. Name")
     for kind in KINDS[1:]:
         for file in (place / kind).iterdir():
             file.unlink()
