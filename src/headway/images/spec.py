@@ -91,7 +91,7 @@ def read(settings: Settings, known: Classes | Any | None, say: Say) -> LabelledD
     n_sizes, colour = len({one[:2] for one in own}), "grey" if shape.channels == 1 else "in colour"
     several = f"; {n_sizes:,} sizes are stretched to that" if n_sizes > 1 else ""
     say(f"pictures are {shape.height} x {shape.width}, {colour}{several}")
-    rows, valid = (examples(some, files.only, labels, shape) for some in (sources, beside))
+    rows, valid = (examples(some, files.only, labels, shape, say) for some in (sources, beside))
     if files.valid_corpus and not valid:
         raise DataError(
             f"pictures to validate on are of the classes {', '.join(labels)}; "
