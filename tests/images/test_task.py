@@ -206,6 +206,12 @@ def test_what_is_no_picture_is_refused_by_predict(run, tmp_path):
     refused(command("predict", str(run), str(text)), "is a PNG or JPEG file")
 
 
+def test_a_class_that_a_run_does_not_know_is_told_with_what_evaluate_can_do(run, tmp_path):
+    done = command("evaluate", str(run), "--corpus", str(write_folders(tmp_path, n=3)))
+    refused(done, "is of 'across'. Take it out: the run did not learn that class.")
+    assert "--data.only" not in done.err
+
+
 def test_a_run_whose_labels_are_damaged_is_refused(corpus, tmp_path):
     run = tmp_path / "run"
     assert train(run, corpus, "--training.max-steps=2").status == 0

@@ -145,11 +145,12 @@ def examples(
     labels: Sequence[str],
     shape: PictureShape,
     say: Say,
+    remedy: str = "Take it out, or name classes to keep: --data.only",
 ) -> list[Example]:
     """Pictures scaled, with the numbers of their classes; those of `only` alone, if any are named.
     Those that are damaged behind a whole header are left out, and said.
 
-    Raises DataError for one that is in none of them, and where all are damaged.
+    Raises DataError for one that is in none of them, with this `remedy`, and where all are damaged.
     """
     numbers, found = {label: number for number, label in enumerate(labels)}, list[Example]()
     errors = list[DataError]()
@@ -159,8 +160,8 @@ def examples(
                 continue
             if label not in numbers:
                 raise DataError(
-                    f"the classes are {', '.join(labels)}; {source.names[i]} is of {label!r}. Take "
-                    "it out, or name classes to keep: --data.only"
+                    f"the classes are {', '.join(labels)}; {source.names[i]} is of {label!r}. "
+                    f"{remedy}"
                 )
             try:
                 found.append(Example(source.decoded(i, shape), numbers[label]))
