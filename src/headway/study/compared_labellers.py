@@ -23,8 +23,7 @@ from headway.study.compared_runs import (
 )
 from headway.tagging.conll import TaggedSentence, read_tagged
 from headway.tagging.predicting import WordTagger
-from headway.tagging.reading import converted
-from headway.tagging.schemes import scheme_of
+from headway.tagging.reading import known_sentences
 from headway.tagging.scores import tag_scores
 
 
@@ -71,9 +70,7 @@ def tagger(request: ComparisonRequest) -> Entrant:
     sentences = dict[tuple[str, ...], TaggedSentence]()
 
     def read(files: Sequence[Path]) -> Rows:
-        found, usual = read_tagged(files), used.scheme
-        scheme = usual and scheme_of((one.tags for one in found), usual)
-        whole = converted(found, scheme, request.say)
+        whole = known_sentences(read_tagged(files), vocabulary, request.say)
         rows = [(" ".join(one.tokens), " ".join(one.tags)) for one in whole]
         sentences.update(zip(rows, whole, strict=True))
         return rows
