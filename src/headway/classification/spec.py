@@ -1,5 +1,6 @@
 """What the task of text classification brings: files, models, criterion."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -79,10 +80,11 @@ def read(settings: Settings, known: Any, say: Say) -> LabelledData:
     n_cut = sum(len(one.input) == files.max_length for one in train)
     if n_cut > len(train) // 100:
         say(f"{n_cut:,} texts have {files.max_length} tokens or more: what is behind is not read")
+    n_each = Counter(label for row in rows for label in row.labels)
     counts = {
         "train": {"kept": len(rows), "cut": n_cut},
         "valid": {"kept": len(valid)},
-        "labels": {name: sum(name in row.labels for row in rows) for name in labels},
+        "labels": {name: n_each[name] for name in labels},
     }
     return LabelledData(
         vocabulary, train, examples_of(valid, vocabulary, files.max_length), checksums_of(files),
