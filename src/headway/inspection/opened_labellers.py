@@ -24,7 +24,7 @@ from headway.labelling.predictions import InspectionPage, InspectionRequest
 from headway.labelling.vocabulary import around
 from headway.language_models.units import TokenUnit
 from headway.languages.segmenting import segmenter
-from headway.masked_language_models.filling import MaskFiller
+from headway.masked_language_models.filling import MaskedText, MaskFiller
 from headway.masked_language_models.masking import MASKS
 from headway.masked_language_models.model import AskedPlace, MaskedLanguageModel
 from headway.operations.argument_types import refuse_no_unicode
@@ -146,8 +146,17 @@ def hidden_words(run: Path) -> InspectedLabeller:
             some, pieces = in_words(part, tokens.source_spans(part))
             words += some
             places += [[begin + i for i in word] for word in pieces]
-        whole = TextInWords(one.ids, words, places)
-        return [whole._replace(asked=places.index([place])) for place in one.places]
+        return [around_mask(one, place, words, places) for place in one.places]
+
+    def around_mask(
+        one: MaskedText, place: int, words: Sequence[str], places: Sequence[list[int]]
+    ) -> TextInWords:
+        """What is read around a mask, and the words in it."""
+        left, ids = one.window(place, filler.longest)
+        first, last = left + one.parts[0][1], left + len(ids) - 1
+        read = [n for n, word in enumerate(places) if all(first <= i < last for i in word)]
+        own = [[i - left for i in places[n]] for n in read]
+        return TextInWords(ids, [words[n] for n in read], own, own.index([place - left]))
 
     def place_of(text: TextInWords) -> NDArray[np.int64]:
         return np.array([text.places[text.asked or 0]])
