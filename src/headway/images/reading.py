@@ -122,7 +122,7 @@ def any_source(place: Path, say: Say) -> PictureSource:
 
 def fitted_shape(own: Sequence[PictureShape], side: int) -> PictureShape:
     """What all are scaled to: squares of `side`, or where that is 0 their own size if it is one and
-    small, else squares of their middle size; grey if all are."""
+    small, else squares of their middle size, both rounded to a `MULTIPLE`; grey if all are."""
     channels = max(shape.channels for shape in own)
     if side:
         return PictureShape(side, side, channels)

@@ -58,7 +58,7 @@ class PictureFiles(LabelledPlaces):
 
     size: int = 0
     """Side that pictures are scaled to; 0: their own if it is one and at most 64, else their middle
-    size, at most 64."""
+    size, at most 64; both are rounded to a multiple of 4."""
     only: tuple[str, ...] = ()
     """Classes to keep; all where none is named."""
 
