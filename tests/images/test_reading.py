@@ -23,7 +23,7 @@ def pixels_of(place: Path) -> dict[bytes, str]:
     source = labelled_source(place, silent)
     shape = fitted_shape(source.shapes, 0)
     labels = sorted({*source.labels})
-    found = examples([source], (), labels, shape)
+    found = examples([source], (), labels, shape, silent)
     return {one.input.tobytes(): labels[one.target] for one in found}
 
 
@@ -50,6 +50,23 @@ def test_files_that_are_no_pictures_are_left_out_and_said(tmp_path):
         path.write_text("no picture", encoding="utf-8")
     with pytest.raises(DataError, match="is none, or is damaged"):
         labelled_source(folder, said.append)
+
+
+def test_a_picture_that_breaks_off_behind_its_header_is_left_out_and_said(tmp_path):
+    folder, said = write_folders(tmp_path / "folders"), list[str]()
+    first, second, *_ = sorted(folder.rglob("*.png"))
+    first.write_bytes(first.read_bytes()[: first.stat().st_size // 2])
+    source = labelled_source(folder, said.append)
+    assert (len(source.names), said) == (60, [])
+    found = examples([source], (), KINDS, PictureShape(12, 12, 1), said.append)
+    assert len(found) == 59
+    assert (found[0].input == decoded(second, PictureShape(12, 12, 1))).all()
+    assert len(said) == 1
+    assert said[0].startswith("WARNING: 1 files are left out")
+    assert str(first) in said[0]
+    alone = source._replace(names=source.names[:1], labels=source.labels[:1])
+    with pytest.raises(DataError, match="damaged"):
+        examples([alone], (), KINDS, PictureShape(12, 12, 1), silent)
 
 
 def test_an_unpacked_idx_file_is_read_as_a_packed_one(tmp_path):

@@ -181,6 +181,9 @@ def test_what_cannot_be_learned_is_refused_and_leaves_no_run(corpus, tmp_path):
     refused(train(run, corpus, "--valid-corpus", str(corpus)), "must not be learned from")
     refused(train(run, corpus, "--model.patch=5", model="transformer"), "got 12 x 12")
     refused(train(run, tmp_path / "none"), "no such file")
+    flags = ("--data.only=down,spot", "--valid-corpus", str(tmp_path / "beside"))
+    write_folders(tmp_path / "beside", n=1)
+    refused(train(run, place, *flags), "are of the classes down, spot; ", "beside has none. Name")
     for kind in KINDS[1:]:
         for file in (place / kind).iterdir():
             file.unlink()
@@ -201,6 +204,12 @@ def test_what_is_no_picture_is_refused_by_predict(run, tmp_path):
     text = tmp_path / "text.png"
     text.write_text("no picture", "utf-8")
     refused(command("predict", str(run), str(text)), "is a PNG or JPEG file")
+
+
+def test_a_class_that_a_run_does_not_know_is_told_with_what_evaluate_can_do(run, tmp_path):
+    done = command("evaluate", str(run), "--corpus", str(write_folders(tmp_path, n=3)))
+    refused(done, "is of 'across'. Take it out: the run did not learn that class.")
+    assert "--data.only" not in done.err
 
 
 def test_a_run_whose_labels_are_damaged_is_refused(corpus, tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from everyday_run import command
 from labelled_run import train_labelled, write_labelled
 
+from headway.classification.predicting import TextClassifier
 from headway.core.run_folder import RunFolder
 from headway.inspection.opened_labellers import classifier
 
@@ -96,6 +97,35 @@ def test_a_hostile_text_stays_text(run, tmp_path):
     assert any("<script>" in "".join(read.texts[i : i + 3]) for i in range(len(read.texts)))
     assert "default-src 'none'" in html
     assert not re.search(r"""(?:src|href)\s*=""", html)
+
+
+def test_chinese_is_read_as_predict_reads_it_though_jieba_cuts_what_it_cut_anew(tmp_path):
+    text, run = "没见过的句子上的分数", tmp_path / "run"
+    rows = [f"{('短', '长')[n % 2]}\t{text}{n}\n" for n in range(40)]
+    (tmp_path / "a.tsv").write_text("".join(rows), encoding="utf-8")
+    train_labelled(
+        run, tmp_path / "a.tsv", None, "--training.max-steps=2", "--text.segmenter=jieba"
+    )
+    vocabulary = TextClassifier.load(run).opened.vocabulary
+    assert vocabulary.cut(text) != vocabulary.cut(vocabulary.cut(text))
+    (read,) = classifier(run).read(text)
+    assert [read.ids] == vocabulary.encode_batch([text])
+    assert vocabulary.pieces(read.ids)[1:-1] == read.words == vocabulary.cut(text).split()
+
+
+def test_where_all_own_texts_are_long_the_shortest_are_shown_and_missing_ones_are_told(tmp_path):
+    rows = [f"{'ab'[n % 2]}\t{'ship wave ' * 40}{'x' * (40 - n)}\n" for n in range(40)]
+    file, run = tmp_path / "long.tsv", tmp_path / "run"
+    file.write_text("".join(rows), encoding="utf-8")
+    train_labelled(run, file, None, "--training.max-steps=2")
+    texts = json.loads(command("inspect", str(run), "--json").out)["texts"]
+    shown = [len(" ".join(one["words"])) for one in texts]
+    own = classifier(run).own_texts()[1]
+    assert shown == sorted(map(len, own))[:4]
+    file.write_text("a\tother", encoding="utf-8")
+    done = command("inspect", str(run), "--json")
+    assert done.status == 2
+    assert f"There is nothing to look at: {file} has changed since. Say what to look" in done.err
 
 
 def test_without_a_text_it_takes_some_of_its_own(run, files, tmp_path):

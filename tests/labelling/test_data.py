@@ -1,6 +1,7 @@
 """Examples that are held out, and what is learned from beside them."""
 
 import gzip
+import json
 from collections import Counter
 
 import numpy as np
@@ -10,8 +11,10 @@ from entities import PATTERNS, PEOPLE, PLACES
 from labelled import labelled
 
 from headway.classification.spec import SPEC as CLASSIFICATION
+from headway.core.errors import DataError
 from headway.images.spec import SPEC as IMAGES
-from headway.labelling.data import FEW, held_out
+from headway.labelling.data import FEW, held_out, kinds_of, tokens_of, whole_words
+from headway.language_models.units import LanguageText
 from headway.runs.settings import Settings
 from headway.tagging.spec import SPEC as TAGGING
 
@@ -43,10 +46,43 @@ def test_where_most_come_again_inputs_are_held_out_with_all_their_rows(copies):
     assert {*train} == {*one_text_a_kind}, "each is learned"
 
 
+def test_where_all_are_alone_of_their_kind_it_is_said():
+    rows = list(range(60))
+    with pytest.raises(DataError, match="of 60 there are none. Give more of each kind, or"):
+        held_out(rows, 1, "texts", rows, rows)
+
+
+def test_of_texts_with_several_labels_a_tenth_is_held_out_whatever_their_labels(tmp_path):
+    assert kinds_of([("a",), ("b",)]) == ["a", "b"]
+    assert kinds_of([("a",), ("b", "a")]) is kinds_of([("a",), ()]) is None
+    labels = [[str(i) for i in range(6) if n >> i & 1] for n in range(60)]
+    rows = [json.dumps({"text": f"text {n}", "label": one}) for n, one in enumerate(labels)]
+    (tmp_path / "a.jsonl").write_text("\n".join(rows), "utf-8")
+    data = read(CLASSIFICATION, [], corpus=[str(tmp_path / "a.jsonl")])
+    assert (len(data.train), len(data.valid)) == (54, 6)
+
+
 def written_texts(folder):
     rows = [f"{label}\t{text}\n" for label, text in labelled(100)]
     (folder / "a.tsv").write_text("".join(rows + rows[:50]), "utf-8")
     return folder / "a.tsv"
+
+
+@pytest.mark.parametrize(
+    ("texts", "unit"),
+    [(["a cat, a dog!"] * 30, "words"), (["今天我们都有猫和狗！"] * 30, "characters")],
+)
+def test_a_unit_that_is_named_is_that_which_is_chosen(texts, unit):
+    chosen, named = (
+        tokens_of(whole_words(LanguageText(unit=given), texts, print), "bag", texts, 1, print)
+        for given in ("auto", unit)
+    )
+    assert chosen[1] == named[1]
+    assert chosen[0].fingerprint() == named[0].fingerprint()
+    assert (
+        whole_words(LanguageText(unit="words"), ["今天我们都有猫和狗！"] * 30, print).segmenter
+        == "auto"
+    )
 
 
 def written_sentences(folder):

@@ -14,6 +14,7 @@ from headway.core.rows import pad
 from headway.core.run_folder import RunFolder
 from headway.language_models.elmo import BACKWARD, Elmo, ElmoConfig
 from headway.language_models.embedding import embedder
+from headway.language_models.evaluation import accuracy
 from headway.language_models.scoring import Scorer
 from headway.language_models.trained import TrainedLanguageModel
 from headway.nn.character_words import spelled
@@ -175,6 +176,14 @@ def test_words_beyond_the_most_frequent_are_read_by_their_letters_and_foretold_a
     assert not torch.allclose(*model.embed(torch.tensor([9, 10])))
     step = model.step(model.start(None), torch.tensor([9]))
     assert step.logits.shape == (1, 8)
+
+
+def test_a_model_that_foretells_fewer_words_than_are_told_is_scored():
+    with pytest.raises(ConfigError, match="output_words are foretold.*got 1, of which"):
+        small(output_words=1)
+    scorer = Scorer(small(output_words=3), WORDS.special, window=32, device=torch.device("cpu"))
+    found = accuracy(scorer, np.arange(60) % 9 + 3, most=5)
+    assert 0 <= found.likeliest <= found.among_five == 1
 
 
 def test_the_softmax_is_sampled_in_training_alone_and_not_with_smoothing():

@@ -8,7 +8,7 @@ import pytest
 
 from headway.core.errors import ConfigError
 from headway.language_models.spec import SPEC
-from headway.language_models.texts import held_out_rows, read
+from headway.language_models.texts import complete, held_out_rows, read
 from headway.language_models.units import LanguageText, TokenUnit, learned_vocabulary
 from headway.runs.settings import Settings
 
@@ -47,6 +47,18 @@ def test_what_a_unit_of_text_does_not_have_is_refused(text: dict[str, Any], says
             LanguageText(**text), unit, lambda: iter([WORDS] * 50), unlimited=False, seed=1,
             say=lambda _: None,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", [None, False, True])
+def test_whether_blank_lines_part_documents_is_as_asked_or_as_they_are(tmp_path, asked) -> None:
+    for name, between in (("parted", "\n"), ("whole", "")):
+        file = tmp_path / name
+        file.write_text(between.join(f"{WORDS} {n}\n" for n in range(40)), encoding="utf-8")
+        given = {"run": {"task": "language-model"}, "model": {"type": "lstm"}}
+        found = {"corpus": [str(file)], **({} if asked is None else {"documents": asked})}
+        settings = Settings.of({**given, "data": found, "text": {"unit": "words"}}, SPEC)
+        data = complete({}, settings, read(settings, None, lambda _: None))["data"]
+        assert data["documents"] is ((name == "parted") if asked is None else asked)
 
 
 @pytest.mark.parametrize("named", [False, True])

@@ -411,6 +411,13 @@ def test_files_of_a_corpus_are_documents_though_no_blank_line_parts_them(tmp_pat
     files[1].write_text("c a\n\na b c\n", encoding="utf-8")
     assert list(reading.lines()).count("") == 2
     assert reading.n_parted == 1
+    files[1].write_text("\n\nc a\n\n", encoding="utf-8")
+    (tmp_path / "empty.txt").write_text("\n", encoding="utf-8")
+    reading = ReadingReport([files[0], files[1], tmp_path / "empty.txt", files[0]])
+    assert [*reading.lines()] == ["a b c", "b a", "", "c a", "", "a b c", "b a"]
+    assert (reading.n_blank, reading.n_parted) == (2, 0), (
+        "blank lines at a file's ends part nothing"
+    )
 
 
 def test_a_prompt_beyond_the_window_is_said_and_its_end_is_read(runs):

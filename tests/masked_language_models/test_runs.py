@@ -147,6 +147,37 @@ def test_of_a_text_without_masks_the_longest_word_is_hidden_and_own_texts_tell_w
     assert "the text is empty" in nothing.err
 
 
+def test_of_chinese_text_without_masks_a_word_is_hidden_not_the_sentence(tmp_path):
+    text = tmp_path / "zh.txt"
+    text.write_text("".join(f"模型读每个词的左右两边{n}\n" for n in range(60)), encoding="utf-8")
+    run, small = tmp_path / "run", ("--training.max-steps=2", "--text.segmenter=jieba")
+    assert train(text, run, *small).status == 0
+    [told] = inspected(run, "模型读每个词的左右两边")["texts"]
+    assert told["words"] == ["[模型]", "读", "每个", "词", "的", "左右", "两边"]
+
+
+def test_a_text_beyond_the_learned_positions_is_read_around_each_mask(corpus, tmp_path):
+    run, lines = tmp_path / "run", tmp_path / "lines.txt"
+    learned = ("--model.positions=learned", "--model.max-length=16", "--training.max-steps=2")
+    assert train(corpus, run, *learned).status == 0
+    day, eats = "on [MASK] the cow eats grass . ", "the bee eats [MASK] . "
+    rest = "the cow eats grass . " * 10
+    lines.write_text(f"{eats}\n{day}{rest}{eats}{rest}\n", encoding="utf-8")
+    short, long = predicted(run, str(lines), "--top", "3")
+    [alone] = predicted(run, eats, "--top", "3")
+    assert short["masks"][0][0]["token"] == alone["masks"][0][0]["token"]
+    near = f"{day}the cow eats grass . the cow"  # 14 tokens, as two markers stand around
+    [near] = predicted(run, near, "--top", "3")
+    assert len(long["masks"]) == 2
+    for a, b in zip(long["masks"][0], near["masks"][0], strict=True):
+        assert a["token"] == b["token"]
+        assert a["prob"] == pytest.approx(b["prob"], abs=1e-5)
+    told = inspected(run, f"{day}{rest}{eats}{rest}")["texts"]
+    for one, masks in zip(told, long["masks"], strict=True):
+        assert (len(one["words"]), one["words"][one["asked"]]) == (14, "[MASK]")
+        assert [it["label"] for it in one["labels"][:3]] == [it["token"] for it in masks]
+
+
 def test_a_mask_stands_where_its_piece_would():
     tokens = Subwords.train(["the cat eats fish ."] * 20, vocabulary_size=290)
     settings: Any = SimpleNamespace(text=SimpleNamespace(unit="subwords", segmenter="none"))

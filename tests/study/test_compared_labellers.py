@@ -67,8 +67,17 @@ def test_the_better_one_is_first_and_chance_does_not_explain_it(folder):
     assert len(found["rankings"]) == 2
 
 
-def test_without_files_to_validate_on_the_examples_are_those_held_out(folder):
-    run = folder / "other"
+@pytest.mark.parametrize("name", ["renamed", "several"])
+def test_without_files_to_validate_on_the_examples_are_those_held_out(folder, name):
+    run = folder / ("several" if name == "several" else "other")
+    if name == "several":  # each set of labels once or twice
+        texts = (folder / "train.tsv").read_text(encoding="utf-8").splitlines()[:80]
+        rows = [
+            "|".join([f"bit{i}" for i in range(6) if n >> i & 1] + [row])
+            for n, row in enumerate(texts)
+        ]
+        (folder / "several.tsv").write_text("\n".join(rows), encoding="utf-8")
+        train_labelled(run, folder / "several.tsv", None, "--training.max-steps=2")
     settings, *_ = TextClassifier.load(run).opened
     data = read(settings, None, print)
     compared = classifier(ComparisonRequest(run, {}, print))
@@ -77,7 +86,7 @@ def test_without_files_to_validate_on_the_examples_are_those_held_out(folder):
     assert [one.tolist() for one in map(attrgetter("input"), data.valid)] == ids
     place, own = inspected(run).own_texts()
     assert own == [text for text, _ in compared.rows]
-    assert place == "the texts held out of renamed.tsv"
+    assert place == f"the texts held out of {name}.tsv"
 
 
 def test_a_test_file_that_was_learned_from_is_said_by_name_and_by_content(folder):

@@ -63,6 +63,16 @@ def test_it_looks_at_the_first_word_of_each_span_and_that_word_is_never_removed(
     assert not told["texts"][1]["attention"], "a text's attention is drawn once"
 
 
+def test_test_files_of_other_tags_are_refused_as_evaluate_refuses_them(folder):
+    other = folder / "other.conll"
+    other.write_text("Anna\tB-ANIMAL\nran\tO\n\n", encoding="utf-8")
+    run, wanted = str(folder / "good"), "a run is asked for tags that it knows; 'ANIMAL'"
+    for words in (("compare", run, str(folder / "poor")), ("evaluate", run)):
+        done = command(*words, "--corpus", str(other))
+        assert done.status == 2
+        assert wanted in done.err
+
+
 def test_runs_are_compared_by_the_figures_of_evaluate(folder):
     runs, test = [str(folder / name) for name in ("poor", "good")], str(folder / "test.conll")
     done = command("compare", *runs, "--corpus", test, "--json")

@@ -66,9 +66,15 @@ def test_skip_gram_reads_the_middle_and_asks_for_the_context() -> None:
 
 def test_the_fullest_context_nearest_to_the_middle_is_taken() -> None:
     words = "a b c d e f g".split()
-    assert places(words, [True] * 7, 2) == (3, [1, 2, 4, 5])
-    assert places(words, [True, False, True, True, True, True, True], 2) == (3, [0, 2, 4, 5])
-    assert places(words, [False, True, False, False, True, False, False], 5) == (4, [1])
+    assert places(words, [True] * 7, 2, 10) == (3, [1, 2, 4, 5])
+    assert places(words, [True, False, True, True, True, True, True], 2, 10) == (3, [0, 2, 4, 5])
+    assert places(words, [False, True, False, False, True, False, False], 5, 10) == (4, [1])
+    assert places(words, [True, False, False, False, True, False, True], 5, 2) == (4, [6])
+    assert (
+        places(words, [True, *[False] * 5, True], 5, 5)[1]
+        == places(words, [False] * 7, 5, 5)[1]
+        == []
+    )
 
 
 def test_examples_are_of_all_groups() -> None:

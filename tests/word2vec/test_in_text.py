@@ -80,3 +80,11 @@ def test_a_sentence_of_unknown_words_is_refused(topics, tmp_path):
     run = trained(topics, tmp_path / "run")
     with pytest.raises(DataError, match="that have vectors"):
         place_in_text(run, "zebra quagga okapi")
+    one, two, three = Words.load(run / "tokenizer.json").pieces(range(4, 7))
+    apart = " ".join(f"zebra{n}" for n in range(14))
+    with pytest.raises(DataError, match="at most 10 words away that have vectors"):
+        place_in_text(run, f"{one} {apart} {two}")
+    place = place_in_text(run, f"{one} {apart} {two} quagga {three}")
+    shown = {place.words[i] for i in (place.centre, *place.around)}
+    assert shown == {two, three}
+    assert rows_in_play(place, place.direction).given

@@ -84,8 +84,10 @@ class LabelCriterion:
 def target_of(vocabulary: LabelledVocabulary, labels: Sequence[str]) -> Any:
     """A label's number; of several a 1 for each that is there, `[labels]`."""
     if not vocabulary.facts.get("several"):
-        return vocabulary.labels.index(labels[0])
-    return np.array([name in labels for name in vocabulary.labels], np.float32)
+        return vocabulary.numbers[labels[0]]
+    there = np.zeros(len(vocabulary.labels), np.float32)
+    there[[vocabulary.numbers[label] for label in labels]] = 1
+    return there
 
 
 @torch.inference_mode()

@@ -245,10 +245,10 @@ def say_contradictions(rows: Sequence[LabelledText], say: Say) -> None:
 
 def refuse_unknown(rows: Sequence[LabelledText], labels: Sequence[str], what: str) -> None:
     """Raise DataError for a text whose label is none of those that were learned."""
-    known = shorten(", ".join(labels), 200, placeholder=" ..")
+    known, learned = shorten(", ".join(labels), 200, placeholder=" .."), {*labels}
     for row in rows:
         for label in row.labels:
-            if label not in labels:
+            if label not in learned:
                 raise DataError(
                     f"{what} have labels that were learned from; {row.place} has {label!r}, which "
                     f"is none of {known}. Put some such texts among those to learn from, or leave "

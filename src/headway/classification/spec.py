@@ -1,5 +1,6 @@
 """What the task of text classification brings: files, models, criterion."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from headway.labelling.data import (
     LabelledData,
     checksums_of,
     held_out,
+    kinds_of,
     say_few,
     say_repeated,
     say_unknown,
@@ -55,7 +57,7 @@ def read(settings: Settings, known: Any, say: Say) -> LabelledData:
     if valid:
         refuse_unknown(valid, labels, "texts to validate on")
     else:
-        inputs, kinds = [row.text for row in rows], [row.labels for row in rows]
+        inputs, kinds = [row.text for row in rows], kinds_of(row.labels for row in rows)
         rows, valid = held_out(rows, seed, "labelled texts", inputs, kinds)
         say(f"{len(valid):,} of {len(rows) + len(valid):,} texts are held out to validate on")
     texts = [row.text for row in rows]
@@ -78,10 +80,11 @@ def read(settings: Settings, known: Any, say: Say) -> LabelledData:
     n_cut = sum(len(one.input) == files.max_length for one in train)
     if n_cut > len(train) // 100:
         say(f"{n_cut:,} texts have {files.max_length} tokens or more: what is behind is not read")
+    n_each = Counter(label for row in rows for label in row.labels)
     counts = {
         "train": {"kept": len(rows), "cut": n_cut},
         "valid": {"kept": len(valid)},
-        "labels": {name: sum(name in row.labels for row in rows) for name in labels},
+        "labels": {name: n_each[name] for name in labels},
     }
     return LabelledData(
         vocabulary, train, examples_of(valid, vocabulary, files.max_length), checksums_of(files),

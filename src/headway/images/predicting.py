@@ -65,8 +65,12 @@ def evaluated(run: Path, files: Sequence[Path]) -> LabelScores:
     classifier, told = PictureClassifier.load(run), list[str]()
     settings, classes, _, _ = classifier.opened
     sources, only = [labelled_source(place, told.append) for place in files], settings.data.only
-    rows = examples(sources, only, classes.labels, classes.shape)
-    if left := sum(len(source.names) for source in sources) - len(rows):
+    rows = examples(
+        sources, only, classes.labels, classes.shape, told.append,
+        "Take it out: the run did not learn that class.",
+    )  # fmt: skip
+    left = sum(label not in only for source in sources for label in source.labels)
+    if only and left:
         told.append(f"{left:,} pictures are of classes that the run was not to learn, and left out")
     if not rows:
         raise DataError(

@@ -71,10 +71,15 @@ def labelled_source(place: Path, say: Say) -> PictureSource:
             errors.append(error)
     if not shapes:
         raise errors[0]
-    if errors:
-        say(f"WARNING: {len(errors):,} files are left out; of the first: {errors[0]}")
+    say_damaged(errors, say)
     labels = [label for file, label in found if file in shapes]
     return PictureSource([*map(str, shapes)], labels, [*shapes.values()])
+
+
+def say_damaged(errors: Sequence[DataError], say: Say) -> None:
+    """How many files cannot be read, if any, and why not the first."""
+    if errors:
+        say(f"WARNING: {len(errors):,} files are left out; of the first: {errors[0]}")
 
 
 def files_in(folder: Path, say: Say) -> list[Path]:
@@ -117,7 +122,7 @@ def any_source(place: Path, say: Say) -> PictureSource:
 
 def fitted_shape(own: Sequence[PictureShape], side: int) -> PictureShape:
     """What all are scaled to: squares of `side`, or where that is 0 their own size if it is one and
-    small, else squares of their middle size; grey if all are."""
+    small, else squares of their middle size, both rounded to a `MULTIPLE`; grey if all are."""
     channels = max(shape.channels for shape in own)
     if side:
         return PictureShape(side, side, channels)
@@ -139,22 +144,32 @@ def examples(
     only: Sequence[str],
     labels: Sequence[str],
     shape: PictureShape,
+    say: Say,
+    remedy: str = "Take it out, or name classes to keep: --data.only",
 ) -> list[Example]:
     """Pictures scaled, with the numbers of their classes; those of `only` alone, if any are named.
+    Those that are damaged behind a whole header are left out, and said.
 
-    Raises DataError for one that is in none of them.
+    Raises DataError for one that is in none of them, with this `remedy`, and where all are damaged.
     """
-    numbers, found = {label: number for number, label in enumerate(labels)}, []
+    numbers, found = {label: number for number, label in enumerate(labels)}, list[Example]()
+    errors = list[DataError]()
     for source in sources:
         for i, label in enumerate(source.labels):
             if only and label not in only:
                 continue
             if label not in numbers:
                 raise DataError(
-                    f"the classes are {', '.join(labels)}; {source.names[i]} is of {label!r}. Take "
-                    "it out, or name classes to keep: --data.only"
+                    f"the classes are {', '.join(labels)}; {source.names[i]} is of {label!r}. "
+                    f"{remedy}"
                 )
-            found.append(Example(source.decoded(i, shape), numbers[label]))
+            try:
+                found.append(Example(source.decoded(i, shape), numbers[label]))
+            except DataError as error:
+                errors.append(error)
+    if errors and not found:
+        raise errors[0]
+    say_damaged(errors, say)
     return found
 
 

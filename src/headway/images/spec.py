@@ -58,7 +58,7 @@ class PictureFiles(LabelledPlaces):
 
     size: int = 0
     """Side that pictures are scaled to; 0: their own if it is one and at most 64, else their middle
-    size, at most 64."""
+    size, at most 64; both are rounded to a multiple of 4."""
     only: tuple[str, ...] = ()
     """Classes to keep; all where none is named."""
 
@@ -91,8 +91,14 @@ def read(settings: Settings, known: Classes | Any | None, say: Say) -> LabelledD
     n_sizes, colour = len({one[:2] for one in own}), "grey" if shape.channels == 1 else "in colour"
     several = f"; {n_sizes:,} sizes are stretched to that" if n_sizes > 1 else ""
     say(f"pictures are {shape.height} x {shape.width}, {colour}{several}")
-    rows, valid = (examples(some, files.only, labels, shape) for some in (sources, beside))
-    if not valid:
+    rows, valid = (examples(some, files.only, labels, shape, say) for some in (sources, beside))
+    if files.valid_corpus and not valid:
+        raise DataError(
+            f"pictures to validate on are of the classes {', '.join(labels)}; "
+            f"{', '.join(map(str, files.valid_corpus))} has none. Name others, or leave "
+            "--valid-corpus out to have some of the corpus held out."
+        )
+    if not files.valid_corpus:
         rows, valid = held_out(rows, settings.runtime.seed, "pictures", pixels_of(rows))
         say(f"{len(valid):,} of {len(rows) + len(valid):,} pictures are held out to validate on")
     say_repeated("pictures", say, pixels_of(rows), pixels_of(valid))

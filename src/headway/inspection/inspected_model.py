@@ -148,10 +148,6 @@ def open_inspected(
     return inspected
 
 
-open_subject = open_inspected
-"""Its name in earlier guides."""
-
-
 class DecodingInput(NamedTuple):
     """What is to be written, and what writes it."""
 

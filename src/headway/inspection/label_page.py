@@ -22,6 +22,8 @@ from headway.pages import STYLE, document, table
 N_TEXTS, N_TESTED, MOST_PARTS, MOST_WORDS, MOST_LABELS = 4, 200, 40, 60, 100
 """Texts on a page where none is given; texts of the deletion test; parts in the table of what
 breaks; words of a text whose attention is drawn; labels that are told, the likeliest ones."""
+SHORT = 160
+"""Characters of a text that is shown unasked."""
 OWN_STYLE = """
 .words { line-height: 2.1; } .words span { padding: 0.15rem 0.25rem; border-radius: 4px; }
 .maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: 0.6rem; }
@@ -45,15 +47,16 @@ class InspectedLabeller:
 
 
 def page_of(inspected: InspectedLabeller, given: str | None, off: Sequence[str]) -> InspectionPage:
-    """Of a text, or of the first short ones of the run's own.
+    """Of a text, or of the first short ones of the run's own; the shortest where none is short.
 
     Raises ConfigError where there is no text, or a part is none that the model has.
     """
     place, own = inspected.own_texts()
-    texts = [given] if given is not None else [text for text in own if len(text) <= 160][:N_TEXTS]
+    short = [text for text in own if len(text) <= SHORT] or sorted(own, key=len)
+    texts = [given] if given is not None else short[:N_TEXTS]
     looked_at = [one for text in texts for one in inspected.read(text) if one.words]
     if not looked_at:
-        why = "the run's own texts are gone"
+        why = "no word of the run's own texts has a tag" if own else place
         if given is not None:
             why = "no word of the text has a tag" if given.strip() else "the text is empty"
         raise ConfigError(

@@ -18,12 +18,13 @@ from headway.core.errors import ConfigError, DataError
 from headway.core.lines import read_lines
 from headway.core.run_folder import RunFolder
 from headway.inspection.label_page import InspectedLabeller, page_of
-from headway.labelling.data import held_out
+from headway.labelling.data import held_out, kinds_of
 from headway.labelling.evidence import LabelReader, TextInWords, in_words
 from headway.labelling.predictions import InspectionPage, InspectionRequest
 from headway.labelling.vocabulary import around
+from headway.language_models.units import TokenUnit
 from headway.languages.segmenting import segmenter
-from headway.masked_language_models.filling import MaskFiller
+from headway.masked_language_models.filling import MaskedText, MaskFiller
 from headway.masked_language_models.masking import MASKS
 from headway.masked_language_models.model import AskedPlace, MaskedLanguageModel
 from headway.operations.argument_types import refuse_no_unicode
@@ -52,7 +53,7 @@ def classifier(run: Path) -> InspectedLabeller:
     def read(text: str) -> list[TextInWords]:
         refuse_no_unicode(text)
         text = vocabulary.cut(unicodedata.normalize("NFC", text))
-        ids = vocabulary.encode_batch([text], data.max_length)[0]
+        ids = vocabulary.marked(vocabulary.tokens.encode(text), data.max_length)
         n_first = len(around(vocabulary.special)[0])
         spans = vocabulary.tokens.source_spans(text)[: len(ids) - n_first - 1]
         words, places = in_words(text, spans)
@@ -60,7 +61,7 @@ def classifier(run: Path) -> InspectedLabeller:
 
     def read_own(files: Sequence[Path]) -> Own:
         found = read_labelled(files, data)
-        return [one.text for one in found], [one.labels for one in found]
+        return [one.text for one in found], kinds_of(one.labels for one in found)
 
     own_texts = partial(_own, run, settings, read_own)
     reader = LabelReader(
@@ -124,6 +125,7 @@ def hidden_words(run: Path) -> InspectedLabeller:
         text = unicodedata.normalize("NFC", text)
         if any(mask in text for mask in MASKS):
             return masked(text, MASKS[0])
+        text = TokenUnit(settings.text.unit, settings.text.segmenter).cut(text)
         spans = tokens.source_spans(text)
         words, places = in_words(text, spans)
         if not words:
@@ -144,8 +146,17 @@ def hidden_words(run: Path) -> InspectedLabeller:
             some, pieces = in_words(part, tokens.source_spans(part))
             words += some
             places += [[begin + i for i in word] for word in pieces]
-        whole = TextInWords(one.ids, words, places)
-        return [whole._replace(asked=places.index([place])) for place in one.places]
+        return [around_mask(one, place, words, places) for place in one.places]
+
+    def around_mask(
+        one: MaskedText, place: int, words: Sequence[str], places: Sequence[list[int]]
+    ) -> TextInWords:
+        """What is read around a mask, and the words in it."""
+        left, ids = one.window(place, filler.longest)
+        first, last = left + one.parts[0][1], left + len(ids) - 1
+        read = [n for n, word in enumerate(places) if all(first <= i < last for i in word)]
+        own = [[i - left for i in places[n]] for n in read]
+        return TextInWords(ids, [words[n] for n in read], own, own.index([place - left]))
 
     def place_of(text: TextInWords) -> NDArray[np.int64]:
         return np.array([text.places[text.asked or 0]])

@@ -94,7 +94,7 @@ def held_out(
     too, as that would be learned from; where most rows are such, inputs are drawn, each with all
     its rows.
 
-    Raises DataError where there are under twenty of `what`.
+    Raises DataError where there are under twenty of `what`, or none can be held out.
     """
     if len(rows) < 20:
         raise DataError(
@@ -119,10 +119,22 @@ def held_out(
     if kinds is not None:  # each must be learned
         left = {kind for place, kind in enumerate(kinds) if place not in chosen}
         chosen = {place for place in chosen if kinds[place] in left}
+    if not chosen:
+        raise DataError(
+            f"{what} are held out where others of their kind stay to be learned; of {len(rows):,} "
+            "there are none. Give more of each kind, or --valid-corpus."
+        )
     return (
         [row for i, row in enumerate(rows) if i not in chosen],
         [row for i, row in enumerate(rows) if i in chosen],
     )
+
+
+def kinds_of(labels: Iterable[Sequence[str]]) -> list[str] | None:
+    """Of what kind each text is to `held_out`, by its labels: its only one. None where a text has
+    several, or none: of most sets of labels there is but one text."""
+    some = [*labels]
+    return [one[0] for one in some] if all(len(one) == 1 for one in some) else None
 
 
 def tokens_of(
@@ -171,14 +183,16 @@ def say_unknown(examples: Sequence[Example], unknown: int, say: Say) -> None:
 def whole_words(text: LanguageText, texts: Sequence[str], say: Say) -> LanguageText:
     """What is left open of [text], where a few thousand texts teach no sub-words: words, parted
     from marks and however rare, or characters where there are no spaces."""
-    if text.unit != "auto":
+    if text.unit == "subwords":
         return text
-    unit: Unit = "characters" if unspaced(texts) else "words"
-    say(f"unit: {unit}{' (the text has next to no spaces)' if unit == 'characters' else ''}")
-    text = replace(text, unit=unit, min_count=text.min_count or 1)
-    if text.segmenter != "auto":
-        return text
-    return replace(text, segmenter="punctuation" if unit == "words" else "none")
+    without_spaces = unspaced(texts)
+    if text.unit == "auto":
+        unit: Unit = "characters" if without_spaces else "words"
+        say(f"unit: {unit}{' (the text has next to no spaces)' if without_spaces else ''}")
+        text = replace(text, unit=unit)
+    text = replace(text, min_count=text.min_count or 1)
+    parted = text.unit == "words" and text.segmenter == "auto" and not without_spaces
+    return replace(text, segmenter="punctuation") if parted else text
 
 
 def checksums_of(files: LabelledFiles) -> dict[str, str]:

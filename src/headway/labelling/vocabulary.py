@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, SupportsIndex
 
@@ -28,6 +29,11 @@ class LabelledVocabulary:
     """Their names, in the order of their numbers."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What else must be known to use them, ready for JSON: such as the scheme of tags."""
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Of each label."""
+        return {label: number for number, label in enumerate(self.labels)}
 
     @property
     def special(self) -> SpecialIds:

@@ -74,6 +74,11 @@ class ElmoConfig:
                 f"filters must be numbers from 1 to {_MOST_FILTERS:,}, one a width; got "
                 f"{self.filters}. Try 32,32,64: 32 filters of one byte, 32 of two, 64 of three."
             )
+        if self.output_words == 1:
+            raise ConfigError(
+                "output_words are foretold, each other one is the unknown word; got 1, of which "
+                "nothing is to be told. Try 20000, or 0 for all."
+            )
         refuse_beyond(self, _MOST)
         check_dropout(self.dropout)
 

@@ -168,7 +168,8 @@ def accuracy(scorer: Scorer, ids: Any, most: int = 5, n_tokens: int = 20_000) ->
         for last, truth in zip(fed.T.to(scorer.device), wanted.T, strict=True):
             step = decoder.step(state, last)
             state = step.state
-            right = step.logits.topk(most, dim=1).indices.cpu() == truth[:, None]
+            n_told = min(most, step.logits.shape[1])
+            right = step.logits.topk(n_told, dim=1).indices.cpu() == truth[:, None]
             likeliest += int(right[:, 0].sum())
             among += int(right.any(1).sum())
     return Accuracy(likeliest / wanted.numel(), among / wanted.numel(), wanted.numel())

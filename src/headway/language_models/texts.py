@@ -47,7 +47,7 @@ class LanguageData:
     valid_corpus: tuple[Path, ...] = ()
     """Files of text to validate on; held out of the corpus where there are none."""
     documents: bool | None = None
-    """Whether blank lines part documents in the corpus. Filled in."""
+    """Whether blank lines part documents in the corpus. Filled in where it is not given."""
 
     def __post_init__(self) -> None:
         refuse_learned(self.corpus, self.valid_corpus)
@@ -89,15 +89,17 @@ class ReadingReport:
         self.n_lines = self.n_blank = self.n_characters = self.n_words = self.n_too_long = 0
         self.n_files_ended = 0
         for path in self.files:
-            due = False  # a blank line is told once there is text behind it, and text before
+            due, before = False, self.n_lines  # an empty line is told between two of text
             for line in read_lines(path, parted=self.parted):
                 if line is None:
                     self.n_too_long += 1
                 elif not line.strip():
                     due = True
                 else:
-                    if due and self.n_lines:
+                    another = self.n_lines == before
+                    if self.n_lines and (due or another):
                         self.n_blank += 1
+                        self.n_files_ended += another
                         yield ""
                     due = False
                     text = self.cut(line)
@@ -105,10 +107,6 @@ class ReadingReport:
                     self.n_characters += composed_length(line)
                     self.n_words += len(text.split())
                     yield text
-            if self.n_lines and path != self.files[-1]:
-                self.n_blank += 1
-                self.n_files_ended += 1
-                yield ""
 
     @property
     def n_parted(self) -> int:
@@ -300,14 +298,17 @@ def _stored(
     return cached_store(
         lambda: ((line,) for line in lines()),
         {"text": SideEncoder(encode, len(vocabulary), vocabulary.special.unknown)},
-        {"task": "language-model", "vocabulary": known, **depends_on},
+        {"task": "language-model", "lines": 2, "vocabulary": known, **depends_on},
         say=say,
     )
 
 
 def complete(_given: Sections, settings: Settings, data: Texts) -> Sections:
     """What the data told: `TaskSpec.complete`."""
-    stored = absolute_files(settings.data) | {"documents": bool(data.reading["documents_parted"])}
+    parted = settings.data.documents
+    if parted is None:
+        parted = bool(data.reading["documents_parted"])
+    stored = absolute_files(settings.data) | {"documents": parted}
     text = {
         "unit": data.unit.unit,
         "segmenter": data.unit.segmenter,

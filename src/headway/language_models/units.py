@@ -32,8 +32,9 @@ class LanguageText:
     """Section [text]: what a token is."""
 
     unit: Unit | Literal["auto"] = "auto"
-    """`subwords`, `words` (what white space separates) or `characters`; `auto`: words for ngram and
-    nnlm, characters if their text has no spaces, sub-words for all others."""
+    """`subwords`, `words` (what white space separates) or `characters`; `auto`: words for ngram,
+    nnlm, elmo and classification, characters where their text has no spaces; sub-words for all
+    others."""
     algorithm: Algorithm = "bpe"
     """Of sub-words: `bpe` or `wordpiece`."""
     vocabulary_size: int = 0
@@ -45,7 +46,8 @@ class LanguageText:
     """Sub-words are learned from at most so many lines, drawn at random."""
     segmenter: Literal["auto", "none", "jieba", "punctuation"] = "auto"
     """What parts words: `jieba` finds those of text without spaces, `punctuation` parts words from
-    marks. `auto`: jieba where there are no spaces."""
+    marks. `auto`: jieba where the unit is words and there are no spaces; punctuation in
+    classification; else none."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for sizes below zero, or beyond any vocabulary."""

@@ -10,7 +10,7 @@ from headway.classification.predicting import TextClassifier
 from headway.classification.reading import SEVERAL, read_labelled, refuse_several
 from headway.core.disk import checksum, digest
 from headway.core.errors import ConfigError, DataError
-from headway.labelling.data import held_out
+from headway.labelling.data import held_out, kinds_of
 from headway.labelling.scores import LabelScores, one_label_scores, several_labels_scores
 from headway.study.compared_runs import (
     ComparisonRequest,
@@ -23,8 +23,7 @@ from headway.study.compared_runs import (
 )
 from headway.tagging.conll import TaggedSentence, read_tagged
 from headway.tagging.predicting import WordTagger
-from headway.tagging.reading import converted
-from headway.tagging.schemes import scheme_of
+from headway.tagging.reading import known_sentences
 from headway.tagging.scores import tag_scores
 
 
@@ -59,7 +58,9 @@ def classifier(request: ComparisonRequest) -> Entrant:
             lambda: used.probabilities(texts), lambda i: used.probabilities([texts[i]]), examined
         )
 
-    return _entrant(request, settings, model, read, begin, lambda row: row[1])
+    return _entrant(
+        request, settings, model, read, begin, lambda row: [*filter(None, row[1].split(SEVERAL))]
+    )
 
 
 def tagger(request: ComparisonRequest) -> Entrant:
@@ -69,9 +70,7 @@ def tagger(request: ComparisonRequest) -> Entrant:
     sentences = dict[tuple[str, ...], TaggedSentence]()
 
     def read(files: Sequence[Path]) -> Rows:
-        found, usual = read_tagged(files), used.scheme
-        scheme = usual and scheme_of((one.tags for one in found), usual)
-        whole = converted(found, scheme, request.say)
+        whole = known_sentences(read_tagged(files), vocabulary, request.say)
         rows = [(" ".join(one.tokens), " ".join(one.tags)) for one in whole]
         sentences.update(zip(rows, whole, strict=True))
         return rows
@@ -98,10 +97,10 @@ def _entrant(
     model: Any,
     read: Callable[[Sequence[Path]], Rows],
     begin: Callable[[Rows], Work],
-    kind: Callable[[Any], str] | None = None,
+    labels: Callable[[Any], Sequence[str]] | None = None,
 ) -> Entrant:
     """A run, and the examples that it may be measured on: those of --corpus, or what it was
-    validated on, of each `kind` of row the same share where they were held out of its corpus.
+    validated on: without other files, those held out of its corpus by the `labels` of each row.
 
     Raises:
         ConfigError: other files are given, or a tag.
@@ -122,7 +121,7 @@ def _entrant(
     except (OSError, DataError) as error:
         raise DataError(f"{error} Or give a test set: --corpus F.") from None
     if not files and not data.valid_corpus:
-        inputs, kinds = [row[0] for row in rows], kind and [*map(kind, rows)]
+        inputs, kinds = [row[0] for row in rows], labels and kinds_of(map(labels, rows))
         _, rows = held_out(rows, settings.runtime.seed, "examples", inputs, kinds)
     return Entrant(
         model=model,

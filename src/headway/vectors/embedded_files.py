@@ -23,7 +23,6 @@ from headway.core.disk import written_aside
 
 _HEADER_BYTES = 4096
 """Kept free in front, as the sizes that stand there are known at the end."""
-_LARGEST = 2**31 - 1
 
 
 class EmbeddedLine(NamedTuple):

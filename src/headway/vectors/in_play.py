@@ -73,16 +73,20 @@ def rows_in_play(place: PlaceInText, direction: str) -> RowsInPlay:
     return RowsInPlay(rows, mean[:SHOWN].tolist(), asked)
 
 
-def places(words: Sequence[str], known: Sequence[bool], window: int) -> tuple[int, list[int]]:
+def places(
+    words: Sequence[str], known: Sequence[bool], window: int, seen: int
+) -> tuple[int, list[int]]:
     """The word with the fullest context, nearest to the middle of a text, and the places of it.
 
-    Words without vectors are no context: word2vec leaves them out before it looks around.
+    Words without vectors are no context: word2vec leaves them out before it looks around. Of the
+    others those count that are at most `seen` words away; there may be none.
     """
     kept = [i for i, one in enumerate(known) if one]
     middle = len(words) / 2
     found = []
     for at, centre in enumerate(kept):
         around = kept[max(0, at - window) : at] + kept[at + 1 : at + 1 + window]
+        around = [one for one in around if abs(one - centre) <= seen]
         found.append((-len(around), abs(centre - middle), centre, around))
-    _, _, centre, around = min(found)
+    _, _, centre, around = min(found, default=(0, 0, 0, []))
     return centre, around

@@ -154,8 +154,8 @@ def read(settings: Settings, vocabulary: Words | None, say: Say) -> VectorCorpus
 class WordCounts:
     """How often words occur. Memory is bounded: where there are too many, the rarest go.
 
-    As in word2vec, each time a higher count is too rare, so a word may be counted too low by at
-    most `forgotten_below`.
+    As in word2vec, each time a higher count is too rare, and a word that is forgotten is counted
+    from 0 again: too low by at most 1 + 2 + .. + `forgotten_below`.
     """
 
     def __init__(self, most: int = MOST_COUNTED) -> None:
@@ -184,7 +184,7 @@ def vocabulary_of(counted: WordCounts, unit: WholeUnit, text: VectorText, say: S
     if counted.forgotten_below:
         say(
             f"over {counted.most:,} different {unit}: the rarest were forgotten on the way, so "
-            f"counts may be too low by {counted.forgotten_below:,}"
+            f"rare {unit} may be missing, and counts too low"
         )
     limit = max(2, most) if text.vocabulary_size else MOST_IDS - len(SPECIAL_PIECES)
     words = Words.learned(counts, unit, min_count=text.min_count, most=limit)

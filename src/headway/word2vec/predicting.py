@@ -204,13 +204,13 @@ def place_in_text(run: Path, sentence: str) -> PlaceInText:
     window = min(AROUND, asked.config.window)
     words = asked.words(sentence)
     known = [asked.vocabulary.has(word) for word in words]
-    if sum(known) < 2:
+    centre, around = places(words, known, window, SEEN)
+    if not around:
         raise DataError(
-            "a place in a text has a word and one beside it that have vectors; there is none. Give "
-            "another --sentence."
+            f"a place in a text has a word and one at most {SEEN} words away that have vectors; "
+            "there is none. Give another --sentence."
         )
-    centre, around = places(words, known, window)
-    begin, end = max(0, centre - SEEN), centre + SEEN
+    begin, end = max(0, centre - SEEN), centre + SEEN + 1
     taken = [words[i] for i in (centre, *around)]
     ids = [asked.vocabulary.encode(word)[0] for word in taken]
     chances = asked.counts.astype(np.float64) ** POWER
@@ -220,7 +220,7 @@ def place_in_text(run: Path, sentence: str) -> PlaceInText:
     noise = draws.choice(len(chances), n_noise, replace=False, p=chances / chances.sum()).tolist()
     named = asked.vocabulary.pieces(noise)
     rows = dict(zip([*taken, *named], [*ids, *noise], strict=True))
-    shown = [i - begin for i in around if begin <= i < end]
+    shown = [i - begin for i in around]
     return PlaceInText(
         asked.direction, words[begin:end], centre - begin, shown, named, rows, asked.vectors,
         asked.outputs,
