@@ -204,6 +204,25 @@ def test_a_file_that_breaks_off_costs_its_last_shard_and_no_other_file(tmp_path)
     assert not list((tmp_path / "out").glob(".*.part"))
 
 
+def test_each_of_several_damaged_files_costs_its_last_shard(tmp_path) -> None:
+    packed = gzip.compress(b"".join(hashlib.sha256(b"%d" % n).digest() for n in range(60_000)))
+    (tmp_path / "a.gz").write_bytes(packed[:-2000])
+    (tmp_path / "b.gz").write_bytes(packed[:5])
+    (tmp_path / "c.gz").write_bytes(packed[:-9])
+    files = [tmp_path / "a.gz", tmp_path / "b.gz", tmp_path / "c.gz", numbered(tmp_path / "d", 2)]
+    folder, state, _, _ = job(files, tmp_path / "out", 10**6)
+    for file, told in zip(files, state.damaged, strict=False):
+        assert f"{file.name} is damaged" in told
+    assert folder.write_manifest(files)["lines"] == 2
+    other, state = ShardFolder(tmp_path / "other", lambda _: None), ReadingState(state.sizes)
+    other.agree(PLAN)
+    blocks = shard_blocks(files, other, 10**6, lambda _: True, state)
+    ended = [block.owner.writer.shard.file for block in blocks if block.owner.end]
+    other.close()
+    assert ended == [0, 2, 3]
+    assert state.n_bytes == sum(file.stat().st_size for file in files)
+
+
 def test_a_shard_that_is_begun_again_leaves_nothing_of_what_a_killed_process_wrote(
     tmp_path,
 ) -> None:
