@@ -232,6 +232,30 @@ def test_a_shard_that_is_begun_again_leaves_nothing_of_what_a_killed_process_wro
     assert not list((tmp_path / "out").glob(".*.part"))
 
 
+def test_the_notes_are_listed_once_for_any_number_of_files(tmp_path, monkeypatch) -> None:
+    files = [numbered(tmp_path / f"{n}", 4) for n in range(12)]
+    folder, *_ = job(files, tmp_path / "out", 2)
+    listed, glob = list[str](), Path.glob
+    monkeypatch.setattr(Path, "glob", lambda at, name: listed.append(name) or glob(at, name))
+    found = folder.write_manifest(files)
+    assert len([name for name in listed if name.endswith("-*.json")]) == 1
+    names = [one["file"] for one in found["shards"]]
+    assert names == [f"{n:05}-{k:05}.{n}" for n in range(12) for k in range(2)]
+
+
+def test_so_many_files_or_shards_that_names_were_out_of_order_are_refused(
+    tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(shards, "MOST_NUMBERED", 3)
+    files = [numbered(tmp_path / "a", 3)]
+    job(files, tmp_path / "out", 1)
+    with pytest.raises(ConfigError, match="at most 3 shards.*b has more. Give more --shard-lines"):
+        job([numbered(tmp_path / "b", 4)], tmp_path / "other", 1)
+    inputs = {f"{n:05} a": [0, 0] for n in range(4)}
+    with pytest.raises(ConfigError, match="at most 3 files.*got 4. Put files together"):
+        job(files, tmp_path / "third", plan={**PLAN, "inputs": inputs})
+
+
 def refusing(n_blank: int):
     """Leaves the first lines of a block blank."""
 
