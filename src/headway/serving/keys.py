@@ -57,13 +57,13 @@ class Account:
 
     def charge(self, n_characters: int) -> None:
         """Count characters of this month (UTC); raises RefusedError, and counts none, when it has
-        fewer left."""
+        fewer left. Fewer than none give back what was counted."""
         most = self.monthly_characters
         with self._lock:
             self.turn()
-            if most and self.used + n_characters > most:
+            if most and 0 < n_characters > most - self.used:
                 raise RefusedError("quota", f"the quota of {most:,} characters a month is used up")
-            self.used += n_characters
+            self.used = max(0, self.used + n_characters)
 
     def turn(self) -> None:
         """Begin to count anew in a new month."""
