@@ -153,6 +153,32 @@ def test_a_quota_is_kept_over_a_restart(keyed: tuple[TestClient, str, Path]) -> 
         assert later.post("/v1/translate", json=less, headers=headers).status_code == 200
 
 
+def test_who_comes_back_after_reloads_or_a_restart_has_used_what_was_used(tmp_path: Path) -> None:
+    file, usage = tmp_path / "keys.tsv", tmp_path / "usage.json"
+    new_key(file, "you", print)
+    other = file.read_bytes()
+    key = new_key(file, "me", print, characters=100)
+    both, keys = file.read_bytes(), ApiKeys(file, usage)
+    account = keys.account(key)
+    assert account is not None
+    account.charge(60)
+    for rows in (other, b"", both):
+        file.write_bytes(rows)
+        keys.read()
+        assert (keys.account(key) is None) == (rows is not both)
+    file.write_bytes(other)
+    keys.read()
+    keys.save()
+    later = ApiKeys(file, usage)
+    later.save()
+    file.write_bytes(both)
+    for again in (keys, later):
+        again.read()
+        found = again.account(key)
+        assert found is not None
+        assert (found.used, found.monthly_characters) == (60, 100)
+
+
 def test_what_keys_used_is_written_down_although_nobody_asks_again(
     keyed: tuple[TestClient, str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
