@@ -211,6 +211,24 @@ def test_who_asks_too_often_is_told_when_to_come_again() -> None:
     assert 1 <= int(found[-1].headers["retry-after"]) <= 60
 
 
+def test_an_address_that_asks_again_is_not_forgotten_for_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(guard, "MAX_ACCOUNTS", 3)
+    of = served(Limits(requests_per_minute=4))
+
+    def asked_from(address: str) -> int:
+        return TestClient(of.app, base_url="http://127.0.0.1:5000", client=(address, 4000)).post(
+            "/v1/translate", json=ASK
+        ).status_code  # fmt: skip
+
+    found = []
+    for n in range(6):
+        found.append(asked_from("10.0.0.7"))
+        assert asked_from(f"10.0.1.{n}") == 200
+    assert found == [200] * 4 + [429] * 2
+
+
 def test_what_is_open_to_all_is_no_request_of_a_client(tmp_path: Path) -> None:
     file = tmp_path / "keys.tsv"
     key = new_key(file, "me", print, requests=2)
