@@ -204,6 +204,25 @@ def test_a_file_that_breaks_off_costs_its_last_shard_and_no_other_file(tmp_path)
     assert not list((tmp_path / "out").glob(".*.part"))
 
 
+def test_each_of_several_damaged_files_costs_its_last_shard(tmp_path) -> None:
+    packed = gzip.compress(b"".join(hashlib.sha256(b"%d" % n).digest() for n in range(60_000)))
+    (tmp_path / "a.gz").write_bytes(packed[:-2000])
+    (tmp_path / "b.gz").write_bytes(packed[:5])
+    (tmp_path / "c.gz").write_bytes(packed[:-9])
+    files = [tmp_path / "a.gz", tmp_path / "b.gz", tmp_path / "c.gz", numbered(tmp_path / "d", 2)]
+    folder, state, _, _ = job(files, tmp_path / "out", 10**6)
+    for file, told in zip(files, state.damaged, strict=False):
+        assert f"{file.name} is damaged" in told
+    assert folder.write_manifest(files)["lines"] == 2
+    other, state = ShardFolder(tmp_path / "other", lambda _: None), ReadingState(state.sizes)
+    other.agree(PLAN)
+    blocks = shard_blocks(files, other, 10**6, lambda _: True, state)
+    ended = [block.owner.writer.shard.file for block in blocks if block.owner.end]
+    other.close()
+    assert ended == [0, 2, 3]
+    assert state.n_bytes == sum(file.stat().st_size for file in files)
+
+
 def test_a_shard_that_is_begun_again_leaves_nothing_of_what_a_killed_process_wrote(
     tmp_path,
 ) -> None:
@@ -211,6 +230,30 @@ def test_a_shard_that_is_begun_again_leaves_nothing_of_what_a_killed_process_wro
     (tmp_path / "out" / ".00000-00000.a.1.part").touch()
     job([numbered(tmp_path / "a", 2)], tmp_path / "out")
     assert not list((tmp_path / "out").glob(".*.part"))
+
+
+def test_the_notes_are_listed_once_for_any_number_of_files(tmp_path, monkeypatch) -> None:
+    files = [numbered(tmp_path / f"{n}", 4) for n in range(12)]
+    folder, *_ = job(files, tmp_path / "out", 2)
+    listed, glob = list[str](), Path.glob
+    monkeypatch.setattr(Path, "glob", lambda at, name: listed.append(name) or glob(at, name))
+    found = folder.write_manifest(files)
+    assert len([name for name in listed if name.endswith("-*.json")]) == 1
+    names = [one["file"] for one in found["shards"]]
+    assert names == [f"{n:05}-{k:05}.{n}" for n in range(12) for k in range(2)]
+
+
+def test_so_many_files_or_shards_that_names_were_out_of_order_are_refused(
+    tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(shards, "MOST_NUMBERED", 3)
+    files = [numbered(tmp_path / "a", 3)]
+    job(files, tmp_path / "out", 1)
+    with pytest.raises(ConfigError, match="at most 3 shards.*b has more. Give more --shard-lines"):
+        job([numbered(tmp_path / "b", 4)], tmp_path / "other", 1)
+    inputs = {f"{n:05} a": [0, 0] for n in range(4)}
+    with pytest.raises(ConfigError, match="at most 3 files.*got 4. Put files together"):
+        job(files, tmp_path / "third", plan={**PLAN, "inputs": inputs})
 
 
 def refusing(n_blank: int):

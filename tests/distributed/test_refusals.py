@@ -1,16 +1,20 @@
 """Processes that are not alike, and what several cannot share: a sentence that names the remedy."""
 
+import errno
 import re
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 import torch
 from everyday_run import FLAGS, command, write_corpus
 from several_processes import command_by_processes
 
-from headway.core.errors import RunError
+from headway.core.disk import DiskError
+from headway.core.errors import HeadwayError, RunError, StoppedError, UserError
 from headway.core.run_folder import RunFolder
 from headway.distributed import training
+from headway.distributed.launch import KilledError
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -41,6 +45,31 @@ def test_processes_that_differ_are_refused(tmp_path: Path, name: str, remedy: st
 def test_a_folder_that_is_not_shared_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="every process reads the run folder; .*Put --out on a disk"):
         training.seen(tmp_path / "elsewhere", {})
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (DiskError(Path("cache"), OSError(errno.ENOSPC, "No space left on device")), UserError),
+        (RunError("it is gone."), UserError),
+        (KilledError("no batch."), HeadwayError),
+        (StoppedError("it was asked to stop."), StoppedError),
+    ],
+)
+def test_whatever_a_process_says_of_itself_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: HeadwayError, kind: type[Exception]
+) -> None:
+    """Errors that are made of other things than a sentence, too."""
+    world = MagicMock(rank=1)
+    world.watch.name.return_value = "process 1 on host b"
+    world.hear.return_value = {"finished": False}
+    monkeypatch.setattr(training, "ProcessGroup", lambda: world)
+    monkeypatch.setattr(training, "whole_machine", lambda: None)
+    monkeypatch.setattr(training, "seen", MagicMock(side_effect=error))
+    with pytest.raises(HeadwayError, match="^process 1 on host b: ") as raised:
+        training.join_in(MagicMock(folder=RunFolder(tmp_path)))
+    assert str(raised.value) == f"process 1 on host b: {error}"
+    assert type(raised.value) is kind
 
 
 def test_another_text_is_told_by_the_process_that_has_it(tmp_path: Path) -> None:

@@ -206,6 +206,25 @@ def test_other_types_of_models_and_models_in_training_are_torchs() -> None:
     assert "not as they were built" in unsupported(hooked, CPU)
 
 
+@needs_engine
+@pytest.mark.parametrize("place", ["", "encoder.0", "decoder.0.feed_forward"])
+@pytest.mark.parametrize("before", [False, True])
+def test_a_hook_on_any_part_is_called_from_when_it_is_set_until_it_goes(
+    place: str, before: bool
+) -> None:
+    model, request = small(), SearchRequest(SpecialIds(), DecodingSettings(beam=2), CPU)
+    engine, called = prepare(model, CPU), list[int]()
+    assert isinstance(engine, NativeEngine)
+    part = model.get_submodule(place)
+    set_hook = part.register_forward_pre_hook if before else part.register_forward_hook
+    hook = set_hook(lambda *_: called.append(1))
+    assert engine.search(model, [[5, 6]], request) == [[]]  # torch does it
+    assert decode(model, [[5, 6]], request, engine)[0]
+    assert bool(called) == bool(place)  # the whole model is never called as one in a search
+    hook.remove()
+    assert engine.search(model, [[5, 6]], request) != [[]]
+
+
 @pytest.mark.parametrize("part", ["encoder.0.self.head.0", "decoder.0.self.residual", "cross.0"])
 def test_parts_that_are_switched_off_are_off_in_the_engines_place_too(part: str) -> None:
     model = small()

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Iterator
 from itertools import cycle
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -154,6 +155,30 @@ def test_what_a_thread_left_in_work_goes_on_however_much_more_comes() -> None:
             assert time.monotonic() < until
             time.sleep(0.001)
         assert any(room.turns for room in jobs[1].every)
+    finally:
+        threads.close()
+
+
+def test_what_is_done_is_told_while_a_thread_moves_its_job_in_the_line() -> None:
+    threads, moves, heard = EngineThreads(1), threading.Event(), list[int]()
+
+    class Line(dict[int, Any]):
+        """A job that is moved is out of it for a while."""
+
+        def pop(self, *given: Any) -> Any:
+            found = super().pop(*given)
+            moves.set()
+            time.sleep(0.2)
+            return found
+
+    try:
+        threads._jobs = Line()
+        job = Endless(threads)
+        job.hear = heard.extend  # type: ignore[attr-defined]
+        threads.wake(job)  # type: ignore[arg-type]
+        assert moves.wait(60)
+        threads._tell(job.job.number, [7])
+        assert heard == [7]
     finally:
         threads.close()
 

@@ -1,5 +1,6 @@
 """What lies in other storage is at every moment a run that can be gone on with, or none."""
 
+import errno
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import torch
 
 import headway
 from headway.core import checkpoint
+from headway.core.disk import DiskError
 from headway.core.errors import ConfigError, RunError
 from headway.core.run_folder import RunFolder
 from headway.core.tensor_files import save_tensors
@@ -162,6 +164,49 @@ def test_a_damaged_object_is_noticed_and_the_one_before_is_taken(tmp_path):
         else:
             assert read_of(folder) == 6
         file.write_bytes(whole)
+
+
+@pytest.mark.parametrize(("n_failures", "is_taken"), [(2, True), (3, False)])
+def test_a_storage_that_fails_is_asked_again_for_a_file(
+    tmp_path, monkeypatch, n_failures, is_taken
+):
+    """Errors of networks are OSErrors, as those of the disk."""
+    first = begun(tmp_path / "run")
+    saved(first, 2)
+    url = (tmp_path / "there").as_uri()
+    Mirror(url, first, lambda _: None).bring_up_to_date()
+    storage, left = uploads.opened(url)[0], [n_failures]
+    get_file = storage.get_file
+
+    def failing(there: str, here: str) -> None:
+        if there.endswith("model.safetensors") and left[0]:
+            left[0] -= 1
+            raise ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
+        get_file(there, here)
+
+    monkeypatch.setattr(type(storage), "get_file", staticmethod(failing))
+    if is_taken:
+        assert everything(taken(url, tmp_path / "taken").path) == everything(first.path)
+    else:
+        with pytest.raises(RunError, match=f"cannot be taken from {url}: .*reset by peer. Start"):
+            taken(url, tmp_path / "taken")
+
+
+def test_a_full_disk_is_no_fault_of_the_storage(tmp_path, monkeypatch):
+    first = begun(tmp_path / "run")
+    saved(first, 2)
+    url = (tmp_path / "there").as_uri()
+    Mirror(url, first, lambda _: None).bring_up_to_date()
+    storage, tries = uploads.opened(url)[0], list[str]()
+
+    def full(there: str, here: str) -> None:
+        tries.append(there)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(type(storage), "get_file", staticmethod(full))
+    with pytest.raises(DiskError, match="its disk is full"):
+        taken(url, tmp_path / "taken")
+    assert len(tries) == 1
 
 
 def test_what_is_there_is_not_copied_again(tmp_path, monkeypatch):

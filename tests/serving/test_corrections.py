@@ -28,13 +28,17 @@ def kept(tmp_path: Path):
     found.close()
 
 
+def n_texts(kept: Corrections) -> int:
+    return len(kept._of(EN_DE))
+
+
 def test_the_newest_correction_holds_for_its_pair_alone(kept: Corrections) -> None:
     kept.add(EN_DE, "Hello", "Hallo")
     kept.add(EN_DE, " Hello\n", "Guten Tag")
     assert kept.exact(EN_DE, "Hello ") == "Guten Tag"
     assert kept.exact(EN_DE, "hello") is None
     assert kept.exact(EN_FR, "Hello") is None
-    assert kept.count(EN_DE) == 1
+    assert n_texts(kept) == 1
 
 
 def test_they_are_there_again_after_a_start_and_a_training_reads_them(tmp_path: Path) -> None:
@@ -81,7 +85,7 @@ def test_it_is_on_the_disk_before_it_holds(kept: Corrections, monkeypatch) -> No
         events.append(f"synced {kept.exact(EN_DE, 'a')}")
         real(handle)
 
-    assert kept.count(EN_DE) == 0
+    assert n_texts(kept) == 0
     monkeypatch.setattr(module.os, "fsync", fsync)
     kept.add(EN_FR, "x", "y")
     assert kept.exact(EN_DE, "a") is None
@@ -126,7 +130,7 @@ def test_many_at_once_are_all_kept_each_on_a_line(kept: Corrections) -> None:
         one.join()
     lines = kept.file_of(EN_DE).read_text("utf-8").splitlines()
     assert len(lines) == len({json.loads(line)["source"] for line in lines}) == 160
-    assert kept.count(EN_DE) == 160
+    assert n_texts(kept) == 160
 
 
 @pytest.mark.parametrize(
@@ -147,13 +151,13 @@ def test_several_are_kept_at_once_or_none(tmp_path: Path, monkeypatch: pytest.Mo
     with Corrections(tmp_path) as kept:
         with pytest.raises(RefusedError, match="one is blank"):
             kept.add_all(EN_DE, [KeptCorrection("a", "A"), KeptCorrection("b", " ")])
-        assert kept.count(EN_DE) == 0
+        assert n_texts(kept) == 0
         assert not synced
         kept.add_all(EN_DE, [KeptCorrection(f"text {n}", f"Text {n}") for n in range(50)])
         assert len(synced) <= 2  # the file, and the folder that it is new in
         assert kept.exact(EN_DE, "text 49") == "Text 49"
     with Corrections(tmp_path) as again:
-        assert again.count(EN_DE) == 50
+        assert n_texts(again) == 50
 
 
 def test_what_is_taken_back_is_neither_served_nor_learned_from(tmp_path: Path) -> None:
@@ -171,6 +175,28 @@ def test_what_is_taken_back_is_neither_served_nor_learned_from(tmp_path: Path) -
     with Corrections(tmp_path) as again:
         found = [again.exact(EN_DE, text) for text in ("a dog", "a cat", "a bird")]
         assert found == [None, "Katze", "ein Vogel"]
+
+
+def test_what_does_not_hold_is_taken_back_without_a_look_at_all_others(
+    kept: Corrections, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.add_all(EN_DE, [KeptCorrection("a dog", "Hund"), KeptCorrection("a cat", "Katze")])
+    monkeypatch.setattr(module, "_all", None)
+    kept.withdraw(EN_DE, [])
+    kept.withdraw(EN_DE, [KeptCorrection("a dog", "ein Hund"), KeptCorrection("a bird", "Vogel")])
+    assert n_texts(kept) == 2
+
+
+def test_of_a_text_the_correction_with_one_key_is_taken_back(kept: Corrections) -> None:
+    some = [KeptCorrection("Open", word, key) for word, key in (("Auf", "door"), ("Offen", ""))]
+    kept.add_all(EN_DE, some)
+    kept.withdraw(EN_DE, some[:1])
+    assert kept.exact(EN_DE, "Open", key="door") is None
+    assert kept.exact(EN_DE, "Open") == "Offen"
+    kept.withdraw(EN_DE, some[1:])
+    assert kept.exact(EN_DE, "Open") is None
+    assert n_texts(kept) == 0
+    assert kept.file_of(EN_DE).read_bytes() == b""
 
 
 def test_corrections_of_one_text_with_other_keys_are_all_kept(tmp_path: Path) -> None:

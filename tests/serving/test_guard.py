@@ -153,6 +153,32 @@ def test_a_quota_is_kept_over_a_restart(keyed: tuple[TestClient, str, Path]) -> 
         assert later.post("/v1/translate", json=less, headers=headers).status_code == 200
 
 
+def test_who_comes_back_after_reloads_or_a_restart_has_used_what_was_used(tmp_path: Path) -> None:
+    file, usage = tmp_path / "keys.tsv", tmp_path / "usage.json"
+    new_key(file, "you", print)
+    other = file.read_bytes()
+    key = new_key(file, "me", print, characters=100)
+    both, keys = file.read_bytes(), ApiKeys(file, usage)
+    account = keys.account(key)
+    assert account is not None
+    account.charge(60)
+    for rows in (other, b"", both):
+        file.write_bytes(rows)
+        keys.read()
+        assert (keys.account(key) is None) == (rows is not both)
+    file.write_bytes(other)
+    keys.read()
+    keys.save()
+    later = ApiKeys(file, usage)
+    later.save()
+    file.write_bytes(both)
+    for again in (keys, later):
+        again.read()
+        found = again.account(key)
+        assert found is not None
+        assert (found.used, found.monthly_characters) == (60, 100)
+
+
 def test_what_keys_used_is_written_down_although_nobody_asks_again(
     keyed: tuple[TestClient, str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,6 +209,24 @@ def test_who_asks_too_often_is_told_when_to_come_again() -> None:
         found = [asked.post("/v1/translate", json=ASK) for _ in range(5)]
     assert [one.status_code for one in found] == [200, 200, 200, 429, 429]
     assert 1 <= int(found[-1].headers["retry-after"]) <= 60
+
+
+def test_an_address_that_asks_again_is_not_forgotten_for_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(guard, "MAX_ACCOUNTS", 3)
+    of = served(Limits(requests_per_minute=4))
+
+    def asked_from(address: str) -> int:
+        return TestClient(of.app, base_url="http://127.0.0.1:5000", client=(address, 4000)).post(
+            "/v1/translate", json=ASK
+        ).status_code  # fmt: skip
+
+    found = []
+    for n in range(6):
+        found.append(asked_from("10.0.0.7"))
+        assert asked_from(f"10.0.1.{n}") == 200
+    assert found == [200] * 4 + [429] * 2
 
 
 def test_what_is_open_to_all_is_no_request_of_a_client(tmp_path: Path) -> None:

@@ -9,8 +9,10 @@ import pytest
 from served import PO, client_of, service_of, written
 from starlette.testclient import TestClient
 
+from headway.core.disk import DiskError
 from headway.filling.judging import RunChecks
 from headway.localization.checks.calibration import Verdict
+from headway.serving import corrections
 from headway.serving.corrections import Corrections
 from headway.serving.memories import KnownTranslations, PairMemories
 from headway.serving.requests import ServedPair
@@ -246,6 +248,35 @@ def test_a_wrong_edit_changes_nothing(
     assert refused.status_code == 400
     assert said in refused.json()["error"]
     assert reviewed.units() == before
+    assert not written(kept)
+
+
+def test_an_edit_that_the_disk_refuses_changes_nothing(
+    client: TestClient, kept: Corrections, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(file: Path, lines: bytes) -> None:
+        if "三".encode() in lines:
+            raise DiskError(file, OSError(28, "No space left on device"))
+        append(file, lines)
+
+    append = corrections._append
+    monkeypatch.setattr(corrections, "_append", full)
+    reviewed = Reviewed(client, "a.txt", "I love tea.\n")
+    reviewed.units()
+    assert reviewed.edit({"id": 0, "target": "我爱茶。"}).status_code == 200
+    before, file, lines = reviewed.units(), reviewed.file(), written(kept)
+    assert reviewed.edit({"id": 0, "target": "三杯茶。"}).status_code == 503
+    assert (reviewed.units(), reviewed.file(), written(kept)) == (before, file, lines)
+
+
+@pytest.mark.parametrize("text", ["\ufeff", " \ufeff\t"])
+def test_a_text_of_a_byte_order_mark_alone_is_blank(
+    client: TestClient, kept: Corrections, text: str
+) -> None:
+    reviewed = Reviewed(client, "a.txt", "I love tea.\n")
+    reviewed.units()
+    (unit,) = reviewed.edit({"id": 0, "target": text}).json()["units"]
+    assert (unit["state"], unit["target"]) == ("left", "")
     assert not written(kept)
 
 

@@ -1,5 +1,6 @@
 """Who shares an engine gets what they would get alone, in their turn, in time, or a refusal."""
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -193,6 +194,23 @@ def test_lanes_are_few_and_the_one_that_rested_longest_goes(
     for beam in (1, 2, 1, 3):
         way = SEARCH._replace(settings=DecodingSettings(beam=beam, max_extra_length=3))
         assert len(shared.search(model, [[5]], way)[0]) == 1
+    assert [kind.rows for kind in shared._lanes] == [1, 3]
+
+
+def test_a_lane_that_is_used_without_a_thread_is_used(
+    two_threads: EngineThreads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "MOST_LANES", 2)
+    model, shared = small(), SharedEngine(None, two_threads)
+    ways = [
+        SEARCH._replace(settings=DecodingSettings(beam=beam, max_extra_length=3))
+        for beam in (1, 2, 3)
+    ]
+    for way in ways[:2]:
+        shared.search(model, [[5]], way)
+    soon = asyncio.run(shared.search_soon(model, [[5]], ways[0], Caller()))
+    assert soon is not None
+    shared.search(model, [[5]], ways[2])
     assert [kind.rows for kind in shared._lanes] == [1, 3]
 
 

@@ -17,6 +17,7 @@ from headway.serving import served_run
 from headway.serving.app import application
 from headway.serving.bodies import GlossaryPair, terms_of
 from headway.serving.corrections import Corrections, KeptCorrection
+from headway.serving.keys import Account
 from headway.serving.limits import Limits
 from headway.serving.memories import KnownTranslations, PairMemories
 from headway.serving.requests import (
@@ -233,6 +234,30 @@ def test_what_is_asked_for_is_charged_and_bounded_before_it_is_done(tmp_path) ->
     assert charged == [5]
     with pytest.raises(RefusedError, match="at most 10 characters"):
         anyio.run(service.translate, request._replace(texts=["a" * 11]), Caller())
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"target": "fr"},
+        {"source": "fr"},
+        {"prefixes": ["a", "b"]},
+        {"markup": "html", "prefixes": ["a"]},
+    ],
+)
+def test_what_is_refused_costs_nothing_of_a_quota(tmp_path, asked) -> None:
+    service, account = serving(tmp_path, "de-en")[0], Account("me", monthly_characters=10)
+    request = TranslationRequest(["abcd"], "en", "de")
+    caller = Caller(charge=account.charge)
+    account.charge(4)
+    for _ in range(3):
+        with pytest.raises(RefusedError) as refused:
+            anyio.run(service.translate, request._replace(**asked), caller)
+        assert refused.value.reason != "quota"
+    assert account.used == 4
+    with pytest.raises(RefusedError, match="quota of 10"):
+        account.charge(7)
+    account.charge(6)
 
 
 def test_what_people_translated_holds_for_the_tag_that_it_was_given_for(tmp_path) -> None:

@@ -52,6 +52,7 @@ def shard_blocks(
     A file that is damaged ends there; the shard in which it does is not whole. Raises DiskError:
     one cannot be written.
     """
+    n_bytes = 0
     for number, source in enumerate(files):
         known = folder.shards_of(number, source)
         if known is not None and all(map(folder.is_finished, filter(mine, known))):
@@ -63,9 +64,11 @@ def shard_blocks(
                 raise
             except DataError as error:
                 state.damaged.append(str(error))
-                if state.writer is not None:
-                    yield LineBlock([], ShardPlace(state.writer, "damaged"))
-        state.n_bytes = sum(state.sizes[: number + 1])
+                writer, state.writer = state.writer, None
+                if writer is not None:
+                    yield LineBlock([], ShardPlace(writer, "damaged"))
+        n_bytes += state.sizes[number]
+        state.n_bytes = n_bytes
 
 
 def _of_file(

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from gzip import GzipFile
@@ -25,6 +26,8 @@ from headway.operations.turns import alone
 _MANY = 10
 _SHARE = 0.1
 """Of a shard's lines: with more than so many blank, and more than this share, it is no text."""
+MOST_NUMBERED = 100_000
+"""Files of a job, and shards of a file: with more, the names would be out of order."""
 _LEVEL = 6
 """Of gzip: twice as quick as its default, and 2% larger."""
 
@@ -121,8 +124,14 @@ class ShardFolder:
         """Begin a job, or go on with it.
 
         Raises:
-            ConfigError: the folder holds another job, or other files.
+            ConfigError: the folder holds another job, or other files; or there are too many.
         """
+        if (n_files := len(plan["inputs"])) > MOST_NUMBERED:
+            raise ConfigError(
+                f"a job is of at most {MOST_NUMBERED:,} files, which the order of names is for; "
+                f"got {n_files:,}. Put files together, or give a part of them and an --out of its "
+                "own."
+            )
         place = self.notes / "plan.json"
         with disk_errors(place):
             self.notes.mkdir(parents=True, exist_ok=True)
@@ -146,8 +155,15 @@ class ShardFolder:
     def begin(self, shard: Shard) -> ShardWriter | None:
         """What writes a shard; None where it is finished, or another process is at it.
 
-        Raises DiskError: it cannot be written.
+        Raises:
+            ConfigError: its file has too many.
+            DiskError: it cannot be written.
         """
+        if shard.number >= MOST_NUMBERED:
+            raise ConfigError(
+                f"a file has at most {MOST_NUMBERED:,} shards, which the order of names is for; "
+                f"{shard.source} has more. Give more --shard-lines, and another --out."
+            )
         if self.is_finished(shard):
             return None
         place = self.out / shard.name
@@ -191,13 +207,14 @@ class ShardFolder:
     def write_manifest(self, files: Sequence[Path]) -> dict[str, Any]:
         """Write manifest.json and untranslated.tsv of what is finished; gives the first."""
         plan, shards = _noted(self.notes / "plan.json"), list[dict[str, Any]]()
-        missing, blank = 0, list[str]()
+        missing, blank, begun = 0, list[str](), defaultdict[int, list[int]](list)
+        for receipt in self.notes.glob("[0-9]*-*.json"):
+            file, _, shard_number = receipt.stem.partition("-")
+            begun[int(file)].append(int(shard_number))
         for number, source in enumerate(files):
             known = self.shards_of(number, source)
-            begun = (int(one.stem[6:]) for one in self.notes.glob(f"{number:05}-*.json"))
-            finished = [
-                one for n in sorted(begun) if self.is_finished(one := Shard(number, n, source))
-            ]
+            shards_begun = (Shard(number, n, source) for n in sorted(begun[number]))
+            finished = [*filter(self.is_finished, shards_begun)]
             missing += 1 if known is None else len(known) - len(finished)
             for shard in finished:
                 noted = _noted(self._receipt(shard))

@@ -15,7 +15,7 @@ from typing import Any
 
 from headway.core.config import Sections, merge
 from headway.core.disk import checksum
-from headway.core.errors import ConfigError, HeadwayError, RunError, StoppedError
+from headway.core.errors import ConfigError, HeadwayError, RunError, StoppedError, UserError
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import RuntimeSettings, chosen_device, set_threads
 from headway.distributed.trainer import DistributedTrainer, LearnedError
@@ -71,7 +71,9 @@ def join_in(request: Request) -> Path:
                 spec = spec_of(task_of(folder.settings()))
                 run = stopped_run(spec, request, lambda _: None)
             except HeadwayError as error:
-                raise type(error)(f"{world.watch.name(world.rank)}: {error}") from error
+                kinds = UserError, StoppedError, HeadwayError  # each is made of a sentence
+                kind = next(one for one in kinds if isinstance(error, one))
+                raise kind(f"{world.watch.name(world.rank)}: {error}") from error
             assert run is not None, "process 0 has said that it is not finished"
             with suppress(LearnedError, StoppedError):
                 GRADIENT.learn(together(run, world), told["again"])

@@ -41,8 +41,9 @@ class NativeEngine:
         self, model: StepDecoder, packed: Packed, leave: Callable[[str], None] = silent
     ) -> None:
         """`leave` hears why searches are left to torch; it may refuse that."""
-        self.model, self.packed, self.leave = model, packed, leave
-        self.left = ""
+        self.model, self.packed, self.leave, self.left = model, packed, leave, ""
+        parts = (part for one in getattr(model, "members", [model]) for part in one.modules())
+        self.hooks = [d for one in parts for d in (one._forward_hooks, one._forward_pre_hooks)]
 
     def search(
         self, decoder: StepDecoder, sources: Sequence[Ids], request: SearchRequest
@@ -85,8 +86,7 @@ class NativeEngine:
             return "the model is another than was prepared"
         if shortlist is not None and type(decoder) is EnsembleDecoder:
             return "an ensemble has no shortlist"
-        models: Sequence[Any] = getattr(decoder, "members", [decoder])
-        return CHANGED if any(m._forward_hooks or m._forward_pre_hooks for m in models) else ""
+        return CHANGED if any(self.hooks) else ""
 
 
 def prepare(

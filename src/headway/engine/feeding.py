@@ -268,5 +268,7 @@ class EngineThreads:
                 self._tell(number, entries)
 
     def _tell(self, number: int, entries: list[int]) -> None:
-        if (job := self._jobs.get(number)) is not None:
+        with self._change:  # `_next` puts jobs to the end of the line
+            job = self._jobs.get(number)
+        if job is not None:
             job.hear(entries)

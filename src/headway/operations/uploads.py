@@ -5,18 +5,20 @@ has the checksums of the rest, and of a run `config.toml`: what is there is whol
 Storage is fsspec's; what is secret comes from the environment, as its libraries have it.
 """
 
+import errno
 import re
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from headway.core.checkpoint import STATE, resumable
 from headway.core.config import Sections
 from headway.core.disk import written_aside
-from headway.core.errors import ConfigError, HeadwayError, RunError, command
+from headway.core.errors import ConfigError, RunError, command
 from headway.core.run_folder import CONFIG, RunFolder
 from headway.operations.locks import Say
 
@@ -28,6 +30,8 @@ PATIENCE_S = 120.0
 """At the end: how long is waited where no file arrives, and a second more for each MB of it."""
 N_TRIES = 3
 """Of taking a run from there."""
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Of this machine's disk."""
 _HEAD_BYTES = 256  # of a safetensors file: its checksum is in them
 _NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*")
 
@@ -51,6 +55,10 @@ def uploaded(url: str, folder: RunFolder, resume: bool, say: Say) -> Iterator[Se
         yield folder.settings() if resume and folder.config.exists() else {}
     finally:
         mirror.close()
+
+
+class StorageError(Exception):
+    """A file cannot be taken from there now."""
 
 
 class Mirror:
@@ -116,17 +124,25 @@ class Mirror:
             for tries_left in reversed(range(N_TRIES)):
                 try:
                     with written_aside(self.folder.path / name) as aside:
-                        self.storage.get_file(self.place(name), str(aside))
+                        self.fetch(name, aside)
                     break
-                except HeadwayError:
-                    raise
-                except Exception as error:
+                except StorageError as error:
                     if not tries_left:
                         raise RunError(
-                            f"{name} cannot be taken from {self.url}: {told(error)}. Start the "
+                            f"{name} cannot be taken from {self.url}: {error}. Start the "
                             "same command again, or copy the folder with the storage's own tool."
                         ) from error
                     time.sleep(LOOK_S)
+
+    def fetch(self, name: str, aside: Path) -> None:
+        """Copy one file from there. Raises StorageError, and OSError where the disk is full: errors
+        of networks are OSErrors too."""
+        try:
+            self.storage.get_file(self.place(name), str(aside))
+        except Exception as error:  # whatever a storage raises
+            if isinstance(error, OSError) and error.errno in FULL:
+                raise
+            raise StorageError(told(error)) from error
 
     # -- the thread -------------------------------------------------------------------------------
 

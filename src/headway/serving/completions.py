@@ -149,11 +149,12 @@ def begun(
     if asked.best_of not in (None, asked.n or 1):
         raise RefusedError("bad", "best_of: only as many as n are written")
     prompts, n = prompts_of(served, asked.prompt), asked.n or 1
-    caller.charge(limits.admit([one.text for one in prompts]))
+    n_characters = limits.admit([one.text for one in prompts])
     if len(prompts) * n * (asked.max_tokens or 0) > MOST_WRITTEN_IN_ALL:
         raise RefusedError(
             "bad", f"max_tokens: {MOST_WRITTEN_IN_ALL:,} at most for all that is written"
         )
+    caller.charge(n_characters)
     stop = [asked.stop] if isinstance(asked.stop, str) else asked.stop or []
     seed = secrets.randbelow(1 << 31) if asked.seed is None else asked.seed
     settings = WritingSettings(

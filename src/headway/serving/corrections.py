@@ -95,17 +95,21 @@ class Corrections:
         Raises DiskError: it could not be written, and all stays as it was.
         """
         file = self.file_of(pair, tag)
+        gone = {one._replace(source=clean(one.source)) for one in some}
+        if not gone:
+            return
         with self._lock:
             known = self._of(pair, tag)
-            gone = {one._replace(source=clean(one.source)) for one in some}
-            every = list(_all(known))
-            left = [one for one in every if one not in gone]
-            if len(left) == len(every):
+            held = [one for one in gone if known.get(one.source, {}).get(one.key) == one.target]
+            if not held:
                 return
-            write_bytes(file, b"".join(map(_line, left)))
-            found = self._known[pair, tag] = {}
-            for one in left:
-                _put(found, one)
+            write_bytes(file, b"".join(_line(one) for one in _all(known) if one not in gone))
+            for one in held:
+                others = {key: t for key, t in known[one.source].items() if key != one.key}
+                if others:
+                    known[one.source] = others
+                else:
+                    del known[one.source]
 
     def exact(
         self, pair: ServedPair, text: str, tag: str = "", key: str | None = None
@@ -120,11 +124,6 @@ class Corrections:
         if not of_text or key is not None:
             return of_text.get(key) if of_text and key is not None else None
         return of_text.get("", next(reversed(of_text.values())))
-
-    def count(self, pair: ServedPair) -> int:
-        """Texts that there are corrections of."""
-        with self._lock:
-            return len(self._of(pair))
 
     def _of(self, pair: ServedPair, tag: str = "") -> _Known:
         """What is known of a pair, read when it is first asked for."""

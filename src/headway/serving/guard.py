@@ -153,9 +153,10 @@ class Guard:
         """Find out who asks; raises RefusedError where there is no such key."""
         if self.keys is None:
             client = str((scope.get("client") or ("",))[0])
-            if client not in self.addresses and len(self.addresses) >= MAX_ACCOUNTS:
+            account = self.addresses.pop(client, None) or Account(client)
+            if len(self.addresses) >= MAX_ACCOUNTS:  # who asked longest ago is forgotten
                 self.addresses.pop(next(iter(self.addresses)))
-            account = self.addresses.setdefault(client, Account(client))
+            self.addresses[client] = account
         elif key is None:
             raise RefusedError("key", "Please contact the server operator to get an API key")
         elif (found := self.keys.account(key)) is None:

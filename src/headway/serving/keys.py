@@ -57,13 +57,13 @@ class Account:
 
     def charge(self, n_characters: int) -> None:
         """Count characters of this month (UTC); raises RefusedError, and counts none, when it has
-        fewer left."""
+        fewer left. Fewer than none give back what was counted."""
         most = self.monthly_characters
         with self._lock:
             self.turn()
-            if most and self.used + n_characters > most:
+            if most and 0 < n_characters > most - self.used:
                 raise RefusedError("quota", f"the quota of {most:,} characters a month is used up")
-            self.used += n_characters
+            self.used = max(0, self.used + n_characters)
 
     def turn(self) -> None:
         """Begin to count anew in a new month."""
@@ -87,20 +87,21 @@ class ApiKeys:
         """
         self.file, self.usage = file, usage
         self.accounts: list[tuple[str, Account]] = []
+        self._known: dict[str, Account] | None = None  # by name, of rows that were there as well
         self._is_due, self._saving = False, threading.Lock()
         self.read()
 
     def read(self) -> None:
-        """Take the file as it is now; whose name stays keeps what was used. Raises DataError, and
-        leaves all as it was."""
-        known = {account.name: account for _, account in self.accounts} or self._kept()
+        """Take the file as it is now; whose name stays, or comes back, keeps what was used. Raises
+        DataError, and leaves all as it was."""
+        known = self._kept() if self._known is None else self._known
         accounts = list[tuple[str, Account]]()
         for digest, account in list(_rows(self.file)):
             kept = known.setdefault(account.name, account)  # what is under way counts for it
             kept.monthly_characters = account.monthly_characters
             kept.requests_per_minute = account.requests_per_minute
             accounts.append((digest, kept))
-        self.accounts = accounts
+        self._known, self.accounts = known, accounts
 
     def account(self, key: str) -> Account | None:
         """Whose key it is. Every key is compared, each in constant time."""
@@ -116,7 +117,8 @@ class ApiKeys:
             return
         with self._saving:
             self._is_due = False  # what is used from now on is written by the next one
-            rows = {account.name: [account.month, account.used] for _, account in self.accounts}
+            known = list((self._known or {}).values())
+            rows = {account.name: [account.month, account.used] for account in known}
             try:
                 with whole_text(self.usage) as output:
                     output.write(json.dumps(rows, ensure_ascii=False))

@@ -58,7 +58,8 @@ class Caller:
     gone: threading.Event = field(default_factory=threading.Event)
     """Set when nobody is to work for it any more: the client left, or the service ends."""
     charge: Callable[[int], None] = lambda n: None
-    """Counts characters of the texts that are asked for; raises RefusedError above a quota."""
+    """Counts characters of the texts that are asked for; raises RefusedError above a quota. What is
+    refused then is given back, as a negative number."""
     is_accepted: bool = False
     """Some of its work was begun: what follows is not refused for want of room."""
 

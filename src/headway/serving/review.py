@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
+from headway.core.cleaning import clean
+from headway.core.errors import HeadwayError
 from headway.filling.judging import RunChecks, side_by_side
 from headway.filling.report import row_of
 from headway.localization.checks.code_signs import odd_codes
@@ -66,7 +69,7 @@ class Reviews:
         state = _state(document)
         numbers = list(dict.fromkeys(edit.id for edit in edits))
         with state.lock:
-            before, said = state.said, dict(state.said)
+            before, said, flags = state.said, dict(state.said), dict(state.flags)
             for edit in edits:
                 if edit.id >= len(state.outcomes):
                     raise RefusedError("bad", f"there is no unit with the id {edit.id}")
@@ -74,13 +77,35 @@ class Reviews:
                 if edit.accepted:
                     said[edit.id] = _segment(state, edit)
             state.said, state.is_written = said, False
-            odd = self._judge(document, state, numbers)
-        if (corrections := self.service.known.corrections) is not None:
-            pair = ServedPair(*document.languages[:2])
-            corrections.withdraw(pair, _corrections(state, before, numbers), document.tag)
-            approved = [n for n in numbers if n not in odd]
-            corrections.add_all(pair, _corrections(state, said, approved), document.tag)
+            try:
+                odd = self._judge(document, state, numbers)
+                self._keep(document, state, before, numbers, odd)
+            except BaseException:
+                state.said, state.flags = before, flags
+                raise
         return [_unit(n, state) for n in numbers]
+
+    def _keep(
+        self,
+        document: UploadedDocument,
+        state: ReviewState,
+        before: Mapping[int, Segment | None],
+        numbers: Sequence[int],
+        odd: Collection[int],
+    ) -> None:
+        """Have corrections be those of now in the place of those before; all or nothing."""
+        if (corrections := self.service.known.corrections) is None:
+            return
+        pair, tag = ServedPair(*document.languages[:2]), document.tag
+        withdrawn = _corrections(state, before, numbers)
+        approved = [n for n in numbers if n not in odd]
+        corrections.withdraw(pair, withdrawn, tag)
+        try:
+            corrections.add_all(pair, _corrections(state, state.said, approved), tag)
+        except HeadwayError:
+            with suppress(HeadwayError):
+                corrections.add_all(pair, withdrawn, tag)
+            raise
 
     def _judge(
         self, document: UploadedDocument, state: ReviewState, numbers: Sequence[int]
@@ -129,7 +154,7 @@ def _segment(state: ReviewState, edit: UnitEditBody) -> Segment | None:
     text = edit.target
     if _CONTROLS.search(text):
         raise RefusedError("bad", f"{name}: control characters do not belong in a text")
-    if not text.strip():
+    if not clean(text):
         return None
     if made.target is not None and text == made.target.text:
         return made.target

@@ -160,8 +160,9 @@ class SharedEngine:
             return None
         rows, limits = read_and_written(decoder, sources, request)
         with self._lock:
-            if (lane := self._lanes.get(kind)) is None:
+            if (lane := self._lanes.pop(kind, None)) is None:
                 return None
+            self._lanes[kind] = lane  # the last used one is the last to go
             lane.n_users += 1
         try:
             if not all(lane.job.fits(len(row), n) for row, n in zip(rows, limits, strict=True)):

@@ -64,11 +64,16 @@ class Service:
         Raises:
             RefusedError: it is not done, and why.
         """
-        caller.charge(self.limits.admit(request.texts))
-        if (answers := await self._plainly(request, caller)) is not None:
-            return answers
-        work = partial(self.translate_now, request, caller)
-        return await anyio.to_thread.run_sync(work, limiter=self._limiter())
+        n_characters = self.limits.admit(request.texts)
+        caller.charge(n_characters)
+        try:
+            if (answers := await self._plainly(request, caller)) is not None:
+                return answers
+            work = partial(self.translate_now, request, caller)
+            return await anyio.to_thread.run_sync(work, limiter=self._limiter())
+        except RefusedError:
+            caller.charge(-n_characters)
+            raise
 
     async def _plainly(
         self, request: TranslationRequest, caller: Caller

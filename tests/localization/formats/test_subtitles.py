@@ -87,6 +87,21 @@ def test_only_the_text_of_cues_is_changed_in_web_subtitles(tmp_path):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_blank_line_in_a_text_ends_no_cue(tmp_path, newline):
+    path = tmp_path / "a.en.srt"
+    path.write_text(SRT.replace("\r\n", newline), newline="")
+    document = open_document(path, None, "de", False)
+    new = ["\nEins\n\nzwei und\r\n \t\r\ndrei", "- A\n\n\n- B", "<i>Ende</i>\n\n"]
+    after = tmp_path / "b.de.srt"
+    after.write_bytes(document.filled([Segment((text,)) for text in new]))
+    found = open_document(after, None, None, False)
+    assert " ".join(gap.source.text for gap in found.gaps) == (
+        "Eins zwei und drei - A\n- B <i>Ende</i>"
+    )
+    assert f"{newline}- A{newline}- B{newline}{newline}4" in after.read_bytes().decode()
+
+
 @pytest.mark.parametrize("word", ["word ", "好", "ungeheuerlich "])
 def test_long_lines_are_wrapped_and_about_equally_wide(tmp_path, word):
     path = tmp_path / "a.srt"

@@ -74,7 +74,7 @@ def _entry(decoded: Decoded, cues: Sequence[_Cue]) -> Entry:
     def write(new: Segment) -> str:
         texts = _shared(new.text, [_columns(cue.text) for cue in cues])
         wrapped = [
-            _wrapped(text, cue.text).replace("\n", decoded.newline)
+            decoded.newline.join(filter(str.strip, re.split(r"[\r\n]+", _wrapped(text, cue.text))))
             for text, cue in zip(texts, cues, strict=True)
         ]
         return wrapped[0] + "".join(a + b for a, b in zip(between, wrapped[1:], strict=True))
