@@ -135,7 +135,7 @@ def test_a_training_is_seen_before_there_is_a_model(
     ("arguments", "words"),
     [
         (["--training", "--off", "encoder.0"], "--off is about one text"),
-        (["--training", "The dog runs."], "The dog runs. holds nothing"),
+        (["--training", "The dog runs."], "The dog runs. does not exist"),
         (["a text", "another"], "one text is looked at; got 2"),
     ],
 )

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.core.dedup_split import held_out_size
+from headway.core.disk import DAY_S, clear_asides
 from headway.core.errors import DataError
-from headway.corpora.cache import sweep
 from headway.corpora.cleaned import CleanedCorpus, clean_corpus
 from headway.corpora.corpus import Corpus
 from headway.corpora.in_memory import PairsInMemory
@@ -285,7 +285,7 @@ def test_what_takes_days_loses_nothing_to_another_command_that_sweeps(
     def days_later(stage: str, _done: int, _total: int | None) -> None:
         for left in root.glob(".*.part") if stage == "reading" else ():
             os.utime(left, (0, 0))
-        sweep(root)
+        clear_asides(root, idle_s=DAY_S)
 
     train = numbered("a", 9)
     corpus = corpus_of(tmp_path, "train", train)
